@@ -128,6 +128,21 @@ def test_the_command_line_takes_precedence_over_the_file(regard: Regard, table: 
     assert (config.data.lowercase, config.model.head_bias, config.training.epochs) == (False, False, 1)
 
 
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (["superb"], "1 more word is known from its vector alone"),
+        (["superb", "dire"], "2 more words are known from their"),
+    ],
+)
+def test_words_that_only_have_a_vector_are_counted(
+    regard: Regard, table: Path, tmp_path: Path, others: list[str], said: str
+) -> None:
+    (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 2 3\n" for word in ("the", "was", "good", *others)))
+    given = ("--vectors", tmp_path / "vectors.txt", "--epochs", 1, "--out", tmp_path / "run")
+    assert said in regard("train", table, *given).err
+
+
 def test_training_with_dev_test_and_vectors(regard: Regard, table: Path, tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 2 3\n" for word in ("the", "was", "good")))
     given = ("--dev", table, "--test", table, "--vectors", tmp_path / "vectors.txt", "--out", tmp_path / "run")

@@ -50,8 +50,11 @@ def read_word_vectors(
     words = extended.tokenizer.vocabulary.words
     table = files.read(words)
     files.note_found(table[SPECIALS : len(known)], recorder)
-    if len(words) > len(known.words):
-        recorder.note(f"{len(words) - len(known.words):,} more words are known from their vectors alone")
+    if more := len(words) - len(known.words):
+        subject = (
+            "1 more word is known from its vector" if more == 1 else f"{more:,} more words are known from their vectors"
+        )
+        recorder.note(f"{subject} alone")
     return scaled(WordVectors(extended, table, np.empty(0, dtype=bool), len(known)), source.some())
 
 
