@@ -208,6 +208,22 @@ def test_a_file_without_rows_has_predictions_without_rows(regard: Regard, model:
     assert read_folder(tmp_path / "out") == []
 
 
+def test_a_file_in_which_every_text_is_missing_has_only_bad_rows(
+    regard: Regard, model: Path, source: Path, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"id": [998, 999], "text": pa.nulls(2)}), source / "a.parquet")  # as pandas writes it
+    pq.write_table(pa.table({"id": pa.array([], pa.int64()), "text": pa.nulls(0)}), source / "b.parquet")
+    out = tmp_path / "out"
+    result = regard("predict", model, source / "*.parquet", "--keep", "id", "--explain", "1", "--out", out)
+    assert result.code == 0, result.err
+    assert "122 rows of 8 partitions were predicted" in result.err
+    assert "5 of them have no prediction" in result.err
+    rows = pq.read_table(out / "a.parquet").to_pylist()
+    assert [(row["id"], row["prediction"], row["words"]) for row in rows] == [(998, None, None), (999, None, None)]
+    assert rows[1]["error"].endswith("a.parquet, row 2, column 'text': expected a text or a list of texts, got null")
+    assert pq.read_table(out / "b.parquet").num_rows == 0
+
+
 def test_a_folder_of_parquet_files_is_a_source(regard: Regard, model: Path, source: Path, tmp_path: Path) -> None:
     assert regard("predict", model, source, "--out", tmp_path / "out").code == 0
     assert len(read_folder(tmp_path / "out")) == 120

@@ -23,11 +23,16 @@ from regard.kernels.text_bytes import NOT_ASCII, ODD, WORDLESS, inspect, other_p
 
 
 def is_text_column(kind: Any) -> bool:
-    """Whether an Arrow type holds strings; lists of texts, for one, are read row by row."""
+    """Whether an Arrow type holds strings; lists of texts, for one, are read row by row.
+
+    Null too: pandas and Arrow give that type to a column in which every text is missing, or which has no rows.
+    """
     types = import_extra("pyarrow", "Parquet").types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    return bool(
+        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)
+    )
 
 
 @dataclass(frozen=True)
