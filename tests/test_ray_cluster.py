@@ -7,10 +7,12 @@ import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from command import Regard, write_csv
+from regard import ray_cluster
 from regard.commands.cluster_options import needs_of
 from regard.data.reviews import reviews
 from regard.errors import InputError
@@ -111,6 +113,27 @@ def other_service() -> Iterator[int]:
 def test_another_service_is_told_from_a_cluster(other_service: int) -> None:
     with pytest.raises(InputError, match="expected the port of a Ray cluster, got another service"):
         check_reachable(f"127.0.0.1:{other_service}")
+
+
+class Refused(Exception):
+    """In the place of Ray's errors: what `ray.init` raises with RAY_AUTH_MODE=token and without a token."""
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"), [(ConnectionError("failed"), "; a cluster that asks for a token"), (Refused("no token"), "$")]
+)
+def test_a_cluster_that_asks_for_a_token_is_explained(
+    error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**_: object) -> None:
+        raise error
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init, exceptions=SimpleNamespace(RayError=Refused))
+    monkeypatch.setattr(ray_cluster, "import_extra", lambda *_: ray)
+    monkeypatch.setattr(ray_cluster, "check_reachable", lambda _: None)
+    expected = rf"--on ray:head:6379: Ray could not connect \({error}\){advice}"
+    with pytest.raises(InputError, match=expected), connected("ray:head:6379", Needs()):
+        pass
 
 
 @needs_ray

@@ -17,6 +17,10 @@ from regard.extras import import_extra
 
 SETTINGS = 4  # the type of a frame of HTTP/2
 REACHED_WITHIN = 5.0  # seconds; Ray itself would try for minutes
+TOKEN = (
+    "; a cluster that asks for a token, as `ray start` sets it up where ~/.ray/auth_token exists, is joined with "
+    "RAY_AUTH_MODE=token and the same token in that file or in RAY_AUTH_TOKEN"
+)
 
 
 class Needs(NamedTuple):
@@ -68,10 +72,12 @@ def connected(where: str, needs: Needs) -> Iterator[Any]:
     options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
     try:
         ray.init(log_to_driver=False, configure_logging=False, namespace="regard", **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        # versions of Ray or Python that differ are a RuntimeError of several lines
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        # versions of Ray or Python that differ are a RuntimeError of several lines; a token that is nowhere is a RayError,
+        # but one that the cluster misses is a ConnectionError that does not say so
         reason = " ".join(str(error).split())[:300]
-        raise InputError(f"--on {where}: Ray could not connect ({reason})") from None
+        advice = TOKEN if address is not None and isinstance(error, ConnectionError) else ""
+        raise InputError(f"--on {where}: Ray could not connect ({reason}){advice}") from None
     try:
         check_resources(ray, needs)
         yield ray
