@@ -208,6 +208,15 @@ def test_a_file_without_rows_has_predictions_without_rows(regard: Regard, model:
     assert read_folder(tmp_path / "out") == []
 
 
+def test_a_file_address_may_name_folders_that_do_not_exist(
+    regard: Regard, model: Path, source: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(source, source / "more")
+    result = regard("predict", model, f"file://{source}", "--out", f"file://{tmp_path}/new/out")
+    assert result.code == 0, result.err
+    assert len(read_folder(tmp_path / "new" / "out")) == 240
+
+
 def test_a_file_in_which_every_text_is_missing_has_only_bad_rows(
     regard: Regard, model: Path, source: Path, tmp_path: Path
 ) -> None:
@@ -227,6 +236,9 @@ def test_a_file_in_which_every_text_is_missing_has_only_bad_rows(
 def test_a_folder_of_parquet_files_is_a_source(regard: Regard, model: Path, source: Path, tmp_path: Path) -> None:
     assert regard("predict", model, source, "--out", tmp_path / "out").code == 0
     assert len(read_folder(tmp_path / "out")) == 120
+    (source / "part-0.parquet").rename(source / "PART-0.PARQUET")
+    assert regard("predict", model, source, "--out", tmp_path / "other").code == 0
+    assert len(read_folder(tmp_path / "other")) == 120
     (tmp_path / "empty").mkdir()
     assert "expected one folder of .txt files" in regard("predict", model, tmp_path / "empty", "--out", "o").error
 

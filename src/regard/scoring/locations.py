@@ -97,7 +97,8 @@ def matching_files(source: str) -> tuple[Place, list[SourceFile]]:
     for info in listed:
         name = info.path[len(place.path.rstrip("/")) + 1 :]
         hidden = any(part.startswith((".", "_")) for part in name.split("/"))
-        if info.type == fs.FileType.File and not hidden and expression.fullmatch(name):
+        matched = name.lower() if pattern == EVERY else name  # .PARQUET ends the name of a Parquet file too
+        if info.type == fs.FileType.File and not hidden and expression.fullmatch(matched):
             found.append(SourceFile(info.path, name, info.size, info.mtime_ns or 0))
     if not found:
         raise InputError(f"{source}: no such files; expected at least one Parquet file, got none")
@@ -138,7 +139,7 @@ def complete_file(place: Place, name: str) -> Iterator[Any]:
     target = place.inside(name)
     temporary = place.inside(f"{folder}{'/' * bool(folder)}.{last}.{uuid.uuid4().hex[:12]}{PARTIAL}")
     try:
-        if not is_address(place.address):
+        if not is_address(place.address) or place.address.startswith("file:"):  # object storage has no folders
             os.makedirs(os.path.dirname(target), exist_ok=True)
         with place.files.open_output_stream(temporary) as file:
             yield file
