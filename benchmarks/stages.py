@@ -97,7 +97,9 @@ def measure(corpus: str, members: int | None, repeats: int) -> dict[str, list[fl
     for _ in range(repeats + 1):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, __file__, "--child", str(time.time()), folder, *arguments]
-            subprocess.run(command, check=True, capture_output=True)
+            process = subprocess.run(command, capture_output=True, text=True)
+            if process.returncode:
+                raise SystemExit(process.stdout[-2000:] + process.stderr[-2000:])
             runs.append(json.loads(Path(folder, "stages.json").read_text(encoding="utf-8")))
     runs = runs[1:]  # the first one may have compiled something
     names = [name for name in dict.fromkeys([START, *STAGES.values(), REST]) if name in runs[0]]

@@ -30,7 +30,9 @@ TEMPORARY = re.compile(
 KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]], stale: Iterable[str] = ()) -> None:
+def write_all(
+    folder: Path, contents: Mapping[str, bytes | Iterable[bytes | memoryview]], stale: Iterable[str] = ()
+) -> None:
     """Write files of a folder together: all to temporary names first, then renamed in order.
 
     A content may be an iterable of pieces, which are produced while they are written. `stale` are files that do not belong

@@ -22,17 +22,17 @@ from regard.explain.flat_texts import leave_one_out_from_tables
 from regard.explain.leave_one_out import leave_one_out
 from regard.explain.reading import read
 from regard.models.build import build
-from regard.models.flat import EMBEDDING, State, fresh, join_members, tables
+from regard.models.flat import State, fresh, join_members, tables
 from regard.models.folder import load
 from regard.models.saving import save
 from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.training import fit_sparse
-from regard.training.committee_engine import CommitteeEngine, member_seed, units_in_use
+from regard.training.committee_engine import CommitteeEngine, member_seed
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.fit import Parts, Run, fit
 from regard.training.loop import EpochPlan
-from regard.training.sparse_engine import read_texts
+from regard.training.sparse_engine import read_by, read_texts
 
 TEXTS = ["Clean room, friendly staff.", "the worst film", "not good at all, not good", "odd words qqq", ""]
 
@@ -186,21 +186,19 @@ def test_the_number_of_members_depends_on_the_corpus(
     assert config.training.select == ("accuracy" if expected == 1 else "last")
 
 
-def test_tables_of_the_units_in_use_give_the_same_scores() -> None:
-    """Dev texts that have few of all units are scored with the vectors of those alone."""
-    model, rng = (
-        Config().override({"embedding": 6, "members": 2, "attention": "dot", "scale": 2.0}).model,
-        np.random.default_rng(1),
-    )
-    states = [fresh(model, 900, 3, seed) for seed in range(2)]
-    for length, is_fewer in ((40, True), (4000, False)):
-        ids, offsets = rng.integers(1, 900, length).astype(np.int32), np.array([0, length // 2, length])
-        texts = UnitTexts(ids, np.ones(length, dtype=np.uint16), offsets, np.zeros(2, dtype=np.float32))
-        some, renumbered = units_in_use(states, texts)
-        assert (len(some[0][EMBEDDING]) < 900) == is_fewer
-        read = [read_texts(tables(join_members(x), 2.0, 2), y) for x, y in ((states, texts), (some, renumbered))]
-        np.testing.assert_allclose(read[1][0], read[0][0], atol=1e-6)
-        np.testing.assert_allclose(read[1][1], read[0][1], atol=1e-6)
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("bias", [True, False])
+def test_scores_from_vectors_are_those_from_tables(outputs: int, bias: bool) -> None:
+    rng = np.random.default_rng(1)
+    model = Config().override({"embedding": 6, "attention": "dot", "head_bias": bias}).model
+    states = [fresh(model, 900, outputs, seed) for seed in range(2)]
+    ids, counts = rng.integers(1, 900, 60).astype(np.int32), rng.integers(1, 4, 60).astype(np.uint16)
+    offsets = np.array([0, 25, 25, 60])  # the second text has no words
+    texts = UnitTexts(ids, counts, offsets, np.zeros(3, dtype=np.float32))
+    logits, scores = read_by(states, 2.0, texts)
+    expected, of_members = read_texts(tables(join_members(states), 2.0, 2), texts)
+    np.testing.assert_allclose(logits, expected, atol=1e-6)
+    np.testing.assert_allclose(np.sort(scores), np.sort(of_members.ravel()), atol=1e-6)
 
 
 def test_weights_are_only_copied_if_an_earlier_epoch_may_be_the_best(monkeypatch: pytest.MonkeyPatch) -> None:

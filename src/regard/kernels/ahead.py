@@ -68,6 +68,11 @@ def _train() -> list[Kernel]:
     return [
         Kernel("sparse_steps", "train_batches", step),
         Kernel("attention", "attend", (ids1, ints1, floats2, floats3, floats1, floats2, floats1)),
+        Kernel(
+            "attention",
+            "attend_vectors",
+            (ids1, counts1, ints1, floats2, floats1, float64, floats2, floats1, floats2, floats1),
+        ),
         Kernel("sparse_matrix", "product", sparse),
         Kernel("sparse_matrix", "transposed_product", (*sparse, int64)),
         Kernel("units", "_distinct", (ids1, ints1, ints1, ids1, counts1, ints1)),

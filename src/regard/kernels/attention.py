@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
+from regard.kernels.prefetching import AHEAD, prefetch
 
 compiled = compiling.compiled(fastmath={"reassoc", "contract", "arcp", "nsz"}, error_model="numpy")
 
@@ -63,6 +64,59 @@ def attend(
                     weights[low + j] = share if m == 0 else weights[low + j] + share
         for c in range(len(bias)):
             logits[text, c] += bias[c]
+
+
+@compiled
+def attend_vectors(
+    ids: NDArray[np.int32],
+    counts: NDArray[np.uint16],
+    offsets: NDArray[np.int64],
+    table: NDArray[np.float32],
+    query: NDArray[np.float32],
+    scale: float,
+    head: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    logits: NDArray[np.float32],
+    scores: NDArray[np.float32],
+) -> None:
+    """The same of one member from the vectors of units, without tables: for few texts, which read a part of all units.
+
+    `counts`: how often a unit occurs in its text. Writes logits (texts, C) and the score of each unit (units,) in place.
+    """
+    factor = table.dtype.type(1 / scale)
+    width, longest = table.shape[1], 0
+    for text in range(len(offsets) - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    exponentials = np.empty(longest, dtype=table.dtype)
+    vector = np.empty(width, dtype=table.dtype)
+    for text in range(len(offsets) - 1):
+        low, length = offsets[text], offsets[text + 1] - offsets[text]
+        highest = -np.inf
+        for j in range(length):
+            if j + AHEAD < length:
+                prefetch(table, ids[low + j + AHEAD])
+            row = table[ids[low + j]]
+            total = table.dtype.type(0)
+            for k in range(width):
+                total += row[k] * query[k]
+            scores[low + j] = total * factor
+            exponentials[j] = scores[low + j] + (np.log(float(counts[low + j])) if counts[low + j] > 1 else 0.0)
+            highest = max(highest, exponentials[j])
+        for k in range(width):
+            vector[k] = 0
+        total = table.dtype.type(0)
+        for j in range(length):
+            weight = np.exp(exponentials[j] - table.dtype.type(highest))
+            total += weight
+            row = table[ids[low + j]]
+            for k in range(width):
+                vector[k] += weight * row[k]
+        inverse = 1 / total if length > 0 else table.dtype.type(0)
+        for c in range(len(bias)):
+            logit = table.dtype.type(0)
+            for k in range(width):
+                logit += head[c, k] * vector[k]
+            logits[text, c] = logit * inverse + bias[c]
 
 
 @compiled

@@ -10,12 +10,14 @@ of the second, and so on. Each attends by itself, and the logits are the mean ov
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from regard.errors import InputError
 
@@ -31,6 +33,7 @@ QUERY = "levels.0.pooling.scorer.query"
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
 PERCEPTRON = ("head.out.weight", "head.out.bias")  # the last layer of a head that has a hidden one
 CHUNK = 1 << 14  # table rows computed at a time
+THREADS = 2  # that fill large tables
 
 
 def output_layer(names: Collection[str]) -> list[str]:
@@ -82,12 +85,26 @@ def join_members(states: Sequence[State]) -> State:
         return states[0]
     count = np.float32(len(states))
     joined = {
-        EMBEDDING: np.concatenate([state[EMBEDDING] for state in states], axis=1),
+        EMBEDDING: side_by_side([state[EMBEDDING] for state in states]),
         QUERY: np.concatenate([state[QUERY] for state in states]),
         HEAD: np.concatenate([state[HEAD] / count for state in states], axis=1),
     }
     if HEAD_BIAS in states[0]:
         joined[HEAD_BIAS] = np.stack([state[HEAD_BIAS] for state in states]).mean(0)
+    return joined
+
+
+def side_by_side(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """(units, E) per member -> (units, M E), by two threads: most of the time is spent in getting new memory."""
+    units, width = vectors[0].shape
+    joined = np.empty((units, len(vectors) * width), dtype=vectors[0].dtype)
+
+    def copy(start: int) -> None:
+        rows = slice(start, start + CHUNK)
+        for member, own in enumerate(vectors):
+            joined[rows, member * width : (member + 1) * width] = own[rows]
+
+    in_threads(copy, range(0, units, CHUNK), THREADS)
     return joined
 
 
@@ -131,11 +148,13 @@ class Tables(NamedTuple):
     bias: NDArray[np.float32]  # (C,)
 
 
-def tables(state: State, scale: float, members: int = 1) -> Tables:
+def tables(state: State, scale: float, members: int = 1, threads: int = 1) -> Tables:
+    """Several threads give the same numbers if BLAS itself uses one."""
     embeddings, head = state[EMBEDDING], state[HEAD]
     scores = np.empty((len(embeddings), members), dtype=np.float32)
     polarity = np.empty((len(embeddings), members, len(head)), dtype=np.float32)
-    for start in range(0, len(embeddings), CHUNK):
+
+    def fill(start: int) -> None:
         rows = slice(start, start + CHUNK)
         states = embeddings[rows] @ state[AFFINE].T if AFFINE in state else embeddings[rows]
         keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
@@ -145,13 +164,33 @@ def tables(state: State, scale: float, members: int = 1) -> Tables:
             query, own_head = np.split(state[QUERY], members)[member], np.split(head, members, 1)[member]
             scores[rows, member] = own_keys @ query / np.float32(scale)
             polarity[rows, member] = own_states @ own_head.T
+
+    in_threads(fill, range(0, len(embeddings), CHUNK), threads)
     return Tables(scores, polarity, state.get(HEAD_BIAS, np.zeros(len(head), dtype=np.float32)))
 
 
+def in_threads(function: Callable[[int], None], items: Sequence[int], threads: int) -> None:
+    if threads == 1 or len(items) < 2:
+        for item in items:
+            function(item)
+        return
+
+    def quietly(item: int) -> None:  # warnings are a setting of each thread; the caller checks the results
+        with np.errstate(all="ignore"):
+            function(item)
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(quietly, items):
+            pass
+
+
 def finite_tables(state: State, scale: float, members: int = 1) -> Tables:
-    """The tables of weights that were loaded. InputError if the weights are finite, but so large that their products are not."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        lookup = tables(state, scale, members)
+    """The tables of weights that were loaded. InputError if the weights are finite, but so large that their products are not.
+
+    The products have few columns: threads of BLAS would mostly wait for each other, at several times the CPU time.
+    """
+    with threadpool_limits(1, "blas"), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        lookup = tables(state, scale, members, THREADS)
         # a sum of finite numbers is finite, unless it overflows, and takes a fifth of the time
         suspects = [value for value in lookup if not np.isfinite(value.sum())]
     if not all(bool(np.isfinite(value).all()) for value in suspects):

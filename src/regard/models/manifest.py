@@ -25,6 +25,7 @@ THREADS = 2  # the largest files are the weights and the optimiser's sums
 MOST_FILES = 1_000_000  # of a folder of data
 HEX = set("0123456789abcdef")
 
+Content = bytes | Sequence[bytes | memoryview]  # of a file, in one piece or several
 Digests = dict[str, str]  # SHA-256 by the name of a file, or by the option that names data
 
 
@@ -33,12 +34,19 @@ def to_bytes(files: Mapping[str, str], data: Mapping[str, str]) -> bytes:
     return (json.dumps(content, indent=1) + "\n").encode()
 
 
-def of_contents(contents: Mapping[str, bytes], names: Sequence[str] = LISTED) -> Digests:
+def of_contents(contents: Mapping[str, Content], names: Sequence[str] = LISTED) -> Digests:
     """Of files that are about to be written."""
     with ThreadPoolExecutor(THREADS) as pool:
         chosen = [name for name in names if name in contents]
-        hashes = pool.map(lambda name: hashlib.sha256(contents[name]).hexdigest(), chosen)
+        hashes = pool.map(lambda name: of_content(contents[name]), chosen)
         return dict(zip(chosen, hashes, strict=True))
+
+
+def of_content(content: Content) -> str:
+    hashed = hashlib.sha256()
+    for piece in [content] if isinstance(content, bytes) else content:
+        hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def read_manifest(folder: Path, names: Sequence[str] = LISTED) -> tuple[Digests, Digests] | None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import safetensors.numpy
+from numpy.typing import NDArray
 
 from regard.config import config_toml
 from regard.errors import InputError
 from regard.files import temporary_files, write_all
 from regard.markdown_text import escape
 from regard.models import manifest
+from regard.models.manifest import Content
 from regard.models.run_files import CARD, DYNAMICS, ENCODER, KEPT, MANIFEST, OPTIMIZER, OPTIONAL, OURS
 from regard.models.tasks import Binary, Classes, MultiLabel, Named, Regression
 from regard.models.trained import Trained
@@ -21,6 +25,7 @@ from regard.run_metrics import Metrics, RunMetrics
 
 # the part of the card between these lines is replaced by `regard audit`; everything else in the file is left as it is
 AUDIT_START, AUDIT_END = "<!-- regard audit: begin -->", "<!-- regard audit: end -->"
+ALIGNMENT = 8  # bytes of the header of a safetensors file
 USAGE = (
     'Use it with `regard predict FOLDER texts.csv`, `regard explain FOLDER "a text"`, or in Python:',
     "",
@@ -34,27 +39,44 @@ USAGE = (
 
 
 def save(trained: Trained, folder: str | Path) -> None:
-    optional = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
+    optional: dict[str, Content] = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
     if trained.encoder_config is not None:
         optional[ENCODER] = json.dumps(trained.encoder_config, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     if trained.accumulators is not None:
-        optional[OPTIMIZER] = safetensors.numpy.save(trained.accumulators)
+        optional[OPTIMIZER] = tensor_file(trained.accumulators)
     if trained.kept is not None:
         optional[KEPT] = trained.kept.to_bytes()
-    contents = {
+    contents: dict[str, Content] = {
         **optional,
         "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
         "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
         "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
         "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
         CARD: card(trained).encode("utf-8", "replace"),
-        "weights.safetensors": safetensors.numpy.save(trained.weights),
+        "weights.safetensors": tensor_file(trained.weights),
     }
     contents[MANIFEST] = manifest.to_bytes(manifest.of_contents(contents), trained.digests or {})
     # files of a run that this one overwrites. The weights are removed because a run without a manifest counts as one of an
     # earlier version: it must not look complete before all of its files are new
     stale = ["weights.safetensors", *(name for name in OPTIONAL if name not in optional)]
     write_all(Path(folder), contents, stale)
+
+
+def tensor_file(tensors: Mapping[str, NDArray[Any]]) -> Content:
+    """The bytes of `safetensors.numpy.save`, for float32 without copying them: they may be most of the memory in use."""
+    if any(array.dtype != np.float32 for array in tensors.values()):
+        return safetensors.numpy.save(dict(tensors))
+    header: dict[str, object] = {}
+    pieces: list[bytes | memoryview] = []
+    start = 0
+    for name in sorted(tensors):
+        flat = np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8)
+        header[name] = {"dtype": "F32", "shape": [*tensors[name].shape], "data_offsets": [start, start + len(flat)]}
+        pieces.append(flat.data)
+        start += len(flat)
+    described = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    described += b" " * (-len(described) % ALIGNMENT)
+    return [len(described).to_bytes(8, "little") + described, *pieces]
 
 
 def complete(folder: Path) -> None:

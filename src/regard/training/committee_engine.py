@@ -18,7 +18,7 @@ from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.sparse_steps import KINDS
-from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, join_members, tables
+from regard.models.flat import HEAD, HEAD_BIAS, State
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
@@ -35,7 +35,7 @@ from regard.training.sparse_engine import (
     count_ticks,
     epoch_ticks,
     overwrite,
-    read_texts,
+    read_by,
     spread_of,
     threads,
     zeros,
@@ -189,29 +189,11 @@ def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadText
         rows = zip(states, data.members, strict=True)
         scored = [([state], member.held) for state, member in rows if member.held is not None]
 
-    def read(one: tuple[list[State], UnitTexts]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        some, texts = units_in_use(*one)
-        return read_texts(tables(join_members(some), scale, len(some)), texts)
-
     with ThreadPoolExecutor(min(threads(), len(scored))) as pool:  # each member by one thread
-        answered = list(pool.map(read, scored))
+        answered = list(pool.map(lambda one: read_by(one[0], scale, one[1]), scored))
     labels: NDArray[np.float64] = np.concatenate([texts.labels for _, texts in scored]).astype(np.float64)
     logits, scores = zip(*answered, strict=True)
     return ReadTexts(np.concatenate(logits), labels, np.concatenate([one.ravel() for one in scores]))
-
-
-def units_in_use(states: list[State], texts: UnitTexts) -> tuple[list[State], UnitTexts]:
-    """The same weights with the vectors of these texts' units only; unchanged if these are most of all units."""
-    used = np.zeros(len(states[0][EMBEDDING]), dtype=bool)
-    used[texts.ids] = True
-    units = np.flatnonzero(used)
-    if 2 * len(units) > len(used):
-        return states, texts
-    renumbered = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return (
-        [{**state, EMBEDDING: state[EMBEDDING][units]} for state in states],
-        texts._replace(ids=renumbered[texts.ids]),
-    )
 
 
 def evaluate_committee(states: list[State], scale: float, data: CommitteeData) -> tuple[Metrics, SpreadRecord]:

@@ -26,7 +26,7 @@ def silent_vector(state: State, learned: Rows) -> NDArray[np.float32]:
     length = float(free @ free)
     if length < 1e-6 * float(query @ query):
         return np.zeros_like(state[QUERY])
-    lowest = float((state[EMBEDDING][learned] @ state[QUERY]).min())
+    lowest = float((state[EMBEDDING] @ state[QUERY])[learned].min())
     return np.asarray((min(lowest, 0.0) - SILENCE) / length * free, dtype=np.float32)
 
 

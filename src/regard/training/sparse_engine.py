@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Self
 
@@ -19,9 +19,20 @@ from numpy.typing import NDArray
 from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.unit_texts import UnitTexts
-from regard.kernels.attention import attend
+from regard.kernels.attention import attend, attend_vectors
 from regard.kernels.sparse_steps import KINDS
-from regard.models.flat import State, Tables, tables
+from regard.models.flat import (
+    AFFINE,
+    EMBEDDING,
+    HEAD,
+    HEAD_BIAS,
+    PROJECT,
+    QUERY,
+    State,
+    Tables,
+    join_members,
+    tables,
+)
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
@@ -207,9 +218,24 @@ def learning_rate(config: Training, epoch: int, done: float) -> float:
 
 def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[Metrics, SpreadRecord]:
     """Scores on texts, and the distribution of the attention scores there."""
-    lookup = tables(state, scale)
-    logits, scores = read_texts(lookup, texts)
+    logits, scores = read_by([state], scale, texts)
     return measure(task, checked_answers(task.answers(logits)), texts.labels.astype(np.float64)), spread_of(scores)
+
+
+def read_by(states: Sequence[State], scale: float, texts: UnitTexts) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """The logits of the texts by a committee of these members, and the attention scores of their units."""
+    if AFFINE in states[0] or PROJECT in states[0]:
+        return read_texts(tables(join_members(states), scale, len(states)), texts)
+    logits = np.zeros((len(texts.labels), len(states[0][HEAD])), dtype=np.float32)
+    scores = []
+    for state in states:
+        own, of_units = np.empty_like(logits), np.empty(len(texts.ids), dtype=np.float32)
+        bias = state.get(HEAD_BIAS, np.zeros(logits.shape[1], dtype=np.float32))
+        given = (texts.ids, texts.counts, texts.offsets, state[EMBEDDING], state[QUERY], scale, state[HEAD], bias)
+        attend_vectors(*given, own, of_units)
+        logits += own / np.float32(len(states))
+        scores.append(np.repeat(of_units, texts.counts))
+    return logits, np.concatenate(scores).astype(np.float64)
 
 
 def read_texts(lookup: Tables, texts: UnitTexts) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
