@@ -10,8 +10,10 @@ from xml.sax.saxutils import escape
 import pytest
 
 from command import TINY, Regard
+from regard.data import sheet_extent
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read
+from regard.data.sheet_extent import extent
 from regard.errors import InputError
 
 pytest.importorskip("python_calamine")
@@ -96,6 +98,63 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.xlsx").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.xlsx: is not a complete spreadsheet"):
         read(tmp_path / "a.xlsx", ReadOptions())
+
+
+def with_rows(path: Path, more: str) -> Path:
+    """Add rows, as they are written in the file, to a small table."""
+    write_xlsx(path, [("text", "label"), ("good", "a"), ("bad", "b")])
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name).decode() for name in file.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content.replace("</sheetData>", more + "</sheetData>"))
+    return path
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        "<x:row r='9'><x:c t='n'  s = \"1>\" r = 'xfd1048576'><v>1</v></x:c></x:row>",
+        '<row r="4294967295"><c r="ZZZZZZZ4294967295"><v>1</v></c></row>',
+        f'<row r="9"><c r="A{"9" * 5000}"><v>1</v></c></row>',
+        f'<row r="1000000">{"<c><v>1</v></c>" * 100}</row>',
+        '<row r="1000000"><c r="XFD1000000"/><c><v>1</v></c></row>',
+        f'<row r="3"><c r="XFD3"><v>1</v></c></row>{"<row/>" * 5000}',
+    ],
+)
+def test_a_sheet_that_reaches_too_far_is_refused_before_it_fills_the_memory(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(
+        InputError, match=r"a\.xlsx: expected a sheet of up to 67,108,864 cells, got one that reaches to"
+    ):
+        read(with_rows(tmp_path / "a.xlsx", rows), ReadOptions())
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '<row r="3"><c r="XFD3" s="1"/></row><row r="1048576"/>',  # only formatted
+        '<row r="9"><c r="A9" t="inlineStr"><is><t>&lt;c r="XFD1048576">, r="XFD1048576"</t></is></c>'
+        '<c r="B9"><v>1</v></c></row>',
+        '<row><c t="inlineStr"><is><t>so so</t></is></c><c><v>1</v></c></row>' * 3000,
+    ],
+)
+def test_formatted_cells_and_texts_do_not_make_a_sheet_larger(tmp_path: Path, rows: str) -> None:
+    assert len(read(with_rows(tmp_path / "a.xlsx", rows), ReadOptions()).examples) >= 2
+
+
+def test_an_extent_does_not_depend_on_how_a_file_is_cut() -> None:
+    content = b'<row r="2"><c r="C2"><v>1</v></c></row><row><c/><c r="AB3" s="1"><v>1</v></c></row>'
+    for size in range(1, len(content)):
+        pieces = [content[start : start + size] for start in range(0, len(content), size)]
+        assert extent(pieces, "a.xlsx") == (4, 29), size  # at most
+
+
+def test_a_spreadsheet_that_unpacks_without_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = with_rows(tmp_path / "a.xlsx", '<row r="3"/>' * 10_000)
+    monkeypatch.setattr(sheet_extent, "LARGEST_WHOLE", 100_000)
+    with pytest.raises(InputError, match="expected a spreadsheet of up to 100,000 bytes when it is unpacked, got more"):
+        read(path, ReadOptions())
 
 
 def test_train_and_predict_take_a_spreadsheet(regard: Regard, tmp_path: Path) -> None:

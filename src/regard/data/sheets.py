@@ -9,6 +9,7 @@ from typing import Any
 
 from regard.data.decoding import Source, opened, read_whole
 from regard.data.formats import Row, Rows, repeated
+from regard.data.sheet_extent import check_extent
 from regard.errors import InputError
 from regard.extras import import_extra
 
@@ -20,12 +21,18 @@ def sheet_rows(source: Source, name: str) -> Rows:
     calamine = import_extra("python_calamine", f"{name}: a spreadsheet")
     with opened(source) as file:
         content = read_whole(file, name)
+    check_extent(content, name)
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = (book.get_sheet_by_name(sheet).to_python(skip_empty_area=False) for sheet in book.sheet_names)
         filled = next((cells for cells in sheets if sum(map(has_content, cells)) > 1), None)
     except (calamine.CalamineError, OSError, ValueError) as problem:
-        raise InputError(f"{name}: is not a complete spreadsheet ({str(problem).splitlines()[0]})") from None
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise InputError(f"{name}: is not a complete spreadsheet ({reason})") from None
+    except BaseException as problem:  # no Exception: a defect of the library in Rust
+        if type(problem).__name__ != "PanicException":
+            raise
+        raise InputError(f"{name}: is not a complete spreadsheet (python-calamine: {str(problem)[:200]})") from None
     if filled is None:
         raise InputError(f"{name}: expected a sheet with column names in its first row and data below, found none")
     header = next(number for number, row in enumerate(filled) if has_content(row))
