@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -261,6 +262,33 @@ def test_odd_configurations_of_a_pretrained_model(
     edited(tmp_path / "bert", "config.json", lambda row: row.update({key: value}))
     trained = regard(*words, "--out", tmp_path / "other")
     assert trained.code == (0 if key == "chunk_size_feed_forward" else 2), trained.err
+
+
+@pytest.mark.parametrize(
+    ("number", "of_run", "of_pretrained"),
+    [
+        (60, None, "its tokenizer has a piece with the id 60, but its model has 50 pieces"),
+        (10**9, "expected ids below 16,777,216, got 1,000,000,000", "expected ids below 16,777,216"),
+    ],
+)
+def test_a_word_piece_of_a_huge_id_allocates_nothing(
+    table: Path, tmp_path: Path, regard: Regard, number: int, of_run: str | None, of_pretrained: str
+) -> None:
+    save_bert(tmp_path / "bert")
+    words = ("train", table, "--encoder", "bert", "--epochs", 1, "--device", "cpu", "--pretrained", tmp_path / "bert")
+    assert regard(*words, "--out", tmp_path / "run").code == 0
+
+    def renumber(row: Any) -> None:
+        row.get("pieces", row)["model"]["vocab"]["##ed"] = number
+
+    received = edited(copied(tmp_path / "run", tmp_path / "received"), "tokenizer.json", renumber)
+    result = regard("predict", received, "good film")
+    if of_run is None:  # ids may be left out
+        assert result.code == 0, result.err
+    else:
+        assert of_run in result.error
+    edited(tmp_path / "bert", "tokenizer.json", renumber)
+    assert of_pretrained in regard(*words, "--out", tmp_path / "other").error
 
 
 # The manifest

@@ -30,6 +30,7 @@ LAYERS = {
     "ray_cluster": 2,
     "ray_tasks": 3,
     "markdown_text": 1,
+    "piece_ids": 1,
     "keyword_names": 0,
     "label_matrix": 1,
     "run_metrics": 0,

@@ -26,6 +26,7 @@ from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.data.words import LINE_BREAK
 from regard.errors import InputError
 from regard.extras import failure, import_extra
+from regard.piece_ids import check_ids
 from regard.records import Span
 
 FORMAT = "regard pieces 1"
@@ -94,6 +95,7 @@ class WordPieces:
     @cached_property
     def sources(self) -> NDArray[np.int64]:
         """The tokenizer's id for each of ours; −1 if it has none."""
+        check_ids(self.backend)
         added = self.backend.get_added_tokens_decoder()
         specials = {number for number, token in added.items() if token.special} | {self.unknown}
         ordinary = sorted(set(self.backend.get_vocab().values()) - specials)

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from regard.encoders.pretrained_sizes import check_files, check_memory, check_sizes
 from regard.errors import InputError
 from regard.extras import failure, import_extra
+from regard.piece_ids import check_ids
 
 # model types that were tested; True: attention accepts a full (N, 1, T, T) mask, which skips a look at its values
 FAMILY = {
@@ -78,6 +79,7 @@ def read_pretrained(name: str) -> Pretrained:
     check_weights(model, loading_info, name)
     table = strip(model)
     backend = tokenizer.backend_tokenizer
+    check_ids(backend)
     if backend.get_vocab_size() > len(table):
         raise InputError(
             f"pretrained = {name!r}: its tokenizer has {backend.get_vocab_size()} pieces, but its model has {len(table)}"

@@ -47,6 +47,11 @@ def load_word_pieces(
     longest = None if config.model.window else pretrained.longest
     tokenizer = WordPieces(pretrained.tokenizer, config.model.levels, max_words, longest)
     sources = torch.from_numpy(tokenizer.sources)
+    if int(sources.max()) >= len(pretrained.table):
+        raise InputError(
+            f"pretrained = {config.model.pretrained!r}: its tokenizer has a piece with the id {int(sources.max())}, "
+            f"but its model has {len(pretrained.table)} pieces"
+        )
     vectors = pretrained.table[sources.clamp(min=0)].masked_fill((sources < 0).unsqueeze(1), torch.nan)
     return tokenizer, vectors
 
