@@ -161,6 +161,20 @@ def test_weights_of_half_precision(runs: dict[str, Path], tmp_path: Path, regard
         runtime.load(folder)
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv", "fasttext", "parquet", "xlsx"])
+def test_a_class_named_half_a_surrogate_pair(
+    runs: dict[str, Path], tmp_path: Path, regard: Regard, table: Path, form: str
+) -> None:
+    def rename(row: Any) -> None:
+        row["classes"][0] = "a\ud800"
+
+    folder = edited(copied(runs["flat"], tmp_path / "run"), "task.json", rename)
+    out = tmp_path / f"out.{'txt' if form == 'fasttext' else form}"
+    result = regard("predict", folder, table, "--out", out, *(("--format", form) if form == "fasttext" else ()))
+    assert result.code == 0, result.err
+    assert out.stat().st_size
+
+
 @pytest.mark.parametrize("letters", [1e30, 10**30, -1, 2.5, "3", True, None])
 def test_letters(runs: dict[str, Path], tmp_path: Path, regard: Regard, letters: object) -> None:
     folder = edited(copied(runs["flat"], tmp_path / "run"), "tokenizer.json", lambda row: row.update(letters=letters))

@@ -45,7 +45,7 @@ def parquet_pieces(head: Sequence[str], rows: Iterable[Sequence[Cell]], texts: C
     """The file in pieces. `texts` are the columns of strings; of the others, `row` has whole numbers and the rest fractions."""
     arrow, parquet = import_extra("pyarrow", "Parquet"), import_extra("pyarrow.parquet", "Parquet")
     kinds = [arrow.string() if name in texts else arrow.int64() if name == "row" else arrow.float64() for name in head]
-    schema = arrow.schema([arrow.field(name, kind) for name, kind in zip(head, kinds, strict=True)])
+    schema = arrow.schema([arrow.field(clean(name), kind) for name, kind in zip(head, kinds, strict=True)])
     remaining, file = iter(rows), Pieces()
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(remaining, CHUNK)):
