@@ -32,6 +32,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 ELSEWHERE = {"--no-deps", "--only-binary", "--models", "--save", "--texts"}
 ELSEWHERE |= {"--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint"}  # of torchrun
 ELSEWHERE |= {"--head", "--array", "--cpus-per-task", "--time"}  # of Ray and Slurm
+ELSEWHERE |= {"--most", "--sample"}  # of tools/fuzz_folders.py
 
 every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
