@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from regard.errors import InputError
 
@@ -184,12 +184,20 @@ def in_threads(function: Callable[[int], None], items: Sequence[int], threads: i
             pass
 
 
+def one_blas_thread() -> AbstractContextManager[object]:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # `regard.runtime` needs NumPy only
+        return nullcontext()
+    return threadpool_limits(1, "blas")
+
+
 def finite_tables(state: State, scale: float, members: int = 1) -> Tables:
     """The tables of weights that were loaded. InputError if the weights are finite, but so large that their products are not.
 
     The products have few columns: threads of BLAS would mostly wait for each other, at several times the CPU time.
     """
-    with threadpool_limits(1, "blas"), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         lookup = tables(state, scale, members, THREADS)
         # a sum of finite numbers is finite, unless it overflows, and takes a fifth of the time
         suspects = [value for value in lookup if not np.isfinite(value.sum())]
