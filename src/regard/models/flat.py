@@ -189,7 +189,8 @@ def one_blas_thread() -> AbstractContextManager[object]:
         from threadpoolctl import threadpool_limits
     except ImportError:  # `regard.runtime` needs NumPy only
         return nullcontext()
-    return threadpool_limits(1, "blas")
+    limits: AbstractContextManager[object] = threadpool_limits(1, "blas")
+    return limits
 
 
 def finite_tables(state: State, scale: float, members: int = 1) -> Tables:
