@@ -1,4 +1,9 @@
-"""Steps of the fast engine on several threads that share each batch."""
+"""Steps of the fast engine on several threads that share each batch.
+
+The threads wait for each other twice per step. If another process needs a core, one of them is not running when it is waited
+for, and two threads take several times as long as one. So one thread works alone whenever that was faster lately: the result
+is the same for any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from regard.training.sparse_batch import Objective, State, Worker
 
 PARTS = 2  # that a batch is split into, at most one per thread; fixed, so that every machine computes the same
 MIN_UNITS = 4000  # per batch; splitting smaller batches does not pay
+TRIED_AGAIN = 16  # calls after which the slower number of threads is tried once more
 
 
 class WorkerPool:
@@ -25,13 +31,14 @@ class WorkerPool:
 
     def __init__(self, state: State, squares: State, objective: Objective, adagrad: bool, threads: int) -> None:
         self.workers = [Worker(state, squares, objective, adagrad) for _ in range(PARTS)]
-        self.threads = 1 << (min(threads, PARTS).bit_length() - 1)  # a power of two
+        self.pace = Pace(1 << (min(threads, PARTS).bit_length() - 1))  # a power of two
+        self.threads = self.pace.most  # that share a step now
         self.pool = ThreadPoolExecutor(PARTS)
         self.stamps = np.zeros(len(state[EMBEDDING]), dtype=np.int32)
         self.slots = np.empty(len(state[EMBEDDING]), dtype=np.int64)
         self.clock = 0
         self.results: list[Any] = [None] * PARTS
-        self.arrived = [0] * self.threads
+        self.arrived: list[int] = []
         self.failed = False
 
     def steps(
@@ -42,34 +49,46 @@ class WorkerPool:
         if units < MIN_UNITS * len(batches):
             return self.workers[0].steps(texts, batches, rates, dropout, seed)
 
-        def work(thread: int) -> float:
-            total = 0.0
+        losses = np.zeros((len(batches), PARTS))  # summed at the end: in one order, whoever computed them
+
+        def work(thread: int) -> None:
             try:
                 with np.errstate(all="ignore"):  # a setting of each thread; the caller checks the loss
-                    for clock, (batch, rate) in enumerate(zip(batches, rates, strict=True), self.clock + 1):
-                        total += self.gradients(thread, texts, batch, dropout, seed)
+                    for number, (batch, rate) in enumerate(zip(batches, rates, strict=True)):
+                        self.gradients(thread, texts, batch, dropout, seed, losses[number])
                         self.wait(thread)
-                        self.update(thread, rate, clock)
+                        self.update(thread, rate, self.clock + number + 1)
                         self.wait(thread)
             except BaseException:
                 self.failed = True  # otherwise the others would wait forever
                 raise
-            return total
 
+        self.threads = self.pace.choose()
+        self.arrived, begin = [0] * self.threads, time.perf_counter()
         others = [self.pool.submit(work, thread) for thread in range(1, self.threads)]
-        total = work(0)
+        work(0)
+        for other in others:
+            other.result()
+        self.pace.record(self.threads, (time.perf_counter() - begin) / units)
         self.clock += len(batches)
-        return total + sum(other.result() for other in others)
+        return float(losses.sum())
 
-    def gradients(self, thread: int, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float, seed: int) -> float:
-        """Compute the gradients of one thread's parts of a batch. Returns the sum of their losses."""
-        parts, loss = parts_of(texts, chosen), 0.0
+    def gradients(
+        self,
+        thread: int,
+        texts: UnitTexts,
+        chosen: NDArray[np.int64],
+        dropout: float,
+        seed: int,
+        losses: NDArray[np.float64],
+    ) -> None:
+        """Compute the gradients of one thread's parts of a batch, and the sum of the losses of each part."""
+        parts = parts_of(texts, chosen)
         for part in range(thread, PARTS, self.threads):
             self.results[part] = None
             if len(parts[part]):
                 self.results[part] = self.workers[part].gradient(texts, parts[part], dropout, seed, len(chosen))
-                loss += self.results[part][0]
-        return loss
+                losses[part] = self.results[part][0]
 
     def update(self, thread: int, rate: float, clock: int) -> None:
         """Update the rows that one thread owns; the first thread also updates all other weights."""
@@ -109,6 +128,29 @@ class WorkerPool:
 
     def close(self) -> None:
         self.pool.shutdown()
+
+
+class Pace:
+    """Which number of threads is faster at the moment: all of them, or one alone."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.seconds: dict[int, float] = {}  # per unit, when this number of threads was last tried
+        self.calls = 0  # since the slower one was tried
+
+    def choose(self) -> int:
+        counts = {self.most, 1}
+        if untried := counts - {*self.seconds}:
+            return max(untried)
+        best = min(counts, key=self.seconds.__getitem__)
+        self.calls += 1
+        if len(counts) == 1 or self.calls < TRIED_AGAIN:
+            return best
+        self.calls = 0
+        return min(counts - {best})
+
+    def record(self, threads: int, seconds: float) -> None:
+        self.seconds[threads] = seconds
 
 
 def parts_of(texts: UnitTexts, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
