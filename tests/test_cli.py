@@ -143,6 +143,12 @@ def test_words_that_only_have_a_vector_are_counted(
     assert said in regard("train", table, *given).err
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_scores_on_the_training_texts_are_noted(regard: Regard, table: Path, tmp_path: Path, split: str) -> None:
+    done = regard("train", table, f"--{split}", table, *TINY, "--out", tmp_path / "run")
+    assert f"the {split} texts are the training texts" in done.err
+
+
 def test_training_with_dev_test_and_vectors(regard: Regard, table: Path, tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 2 3\n" for word in ("the", "was", "good")))
     given = ("--dev", table, "--test", table, "--vectors", tmp_path / "vectors.txt", "--out", tmp_path / "run")

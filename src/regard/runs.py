@@ -196,6 +196,12 @@ def read_parts(config: Config, origin: Origin | None, recorder: Recorder) -> tup
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
         if name is not None:
             streams[split] = read_split(config, name, split, recorder, 1, known)
+            paths = [Path(streams[part].path) for part in ("train", split)]
+            if all(path.exists() for path in paths) and paths[0].samefile(paths[1]):
+                recorder.note(
+                    f"the {split} texts are the training texts: their scores say nothing about texts that the model "
+                    "has not seen"
+                )
     train_name, dev_name, test_name = (
         streams[split].path if split in streams else split for split in ("train", "dev", "test")
     )
