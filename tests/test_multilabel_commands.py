@@ -183,6 +183,8 @@ def test_the_estimator_takes_matrices_and_lists() -> None:
     np.testing.assert_array_equal(by_list.predict_proba(texts), by_matrix.predict_proba(texts))
     assert by_matrix.explain(TEXT).prediction.value == (0, 2)
     np.testing.assert_array_equal(by_matrix.decision_function(texts) > 0, by_matrix.predict(texts) == 1)
+    right = np.mean([{*one} == {*other} for one, other in zip(by_list.predict(texts), lists, strict=True)])
+    assert by_list.score(texts, lists) == by_list.score(texts, matrix) == by_matrix.score(texts, matrix) == right
     weighted = TextClassifier(members=1).fit(texts, matrix, sample_weight=np.full(len(texts), 3.0))
     np.testing.assert_array_equal(weighted.predict_proba(texts), by_matrix.predict_proba(texts))
     assert by_list.explain(TEXT, target="room").target == "room"

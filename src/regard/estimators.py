@@ -15,7 +15,7 @@ from regard.data.label_types import restore_labels
 from regard.data.labels import Task
 from regard.errors import InputError
 from regard.keyword_names import also_named
-from regard.label_matrix import LabelSets, in_form, is_missing, label_sets
+from regard.label_matrix import MATRIX, LabelSets, in_form, is_missing, label_sets
 from regard.models import folder as folders
 from regard.models.tasks import Binary, Classes, MultiLabel, Named
 from regard.sklearn_base import ClassifierMixin, RegressorMixin, check_is_fitted
@@ -142,6 +142,25 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         positions = np.array([numbers[name] for name in task.classes])
         result: NDArray[Any] = self.classes_[positions[task.chosen(self.trained_.answers(strings(X)))]]
         return result
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; of several labels per text, the share of texts whose labels are all right."""
+        predicted, sets = self.predict(X), label_sets(y)
+        if len(predicted) != len(y if sets is None else sets.labels):
+            raise InputError(f"y: expected the labels of {len(predicted)} texts, got {len(y)}")
+        if sets is None:
+            right = (predicted == np.asarray(y).ravel()).tolist()
+        else:
+            unnamed = sets.form == MATRIX and sets.classes.dtype.kind == "i"  # columns in the order of `classes_`
+            names = dict(enumerate(self.classes_.tolist())) if unnamed else {}
+            chosen = (
+                predicted if isinstance(predicted, list) else [self.classes_[row > 0].tolist() for row in predicted]
+            )
+            right = [
+                {*one} == {names.get(label, label) for label in labels}
+                for one, labels in zip(chosen, sets.labels, strict=True)
+            ]
+        return float(np.average(right, weights=sample_weight))
 
     @also_named(texts="X")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
