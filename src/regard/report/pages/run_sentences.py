@@ -6,7 +6,7 @@ from regard.facts.measures import Measures
 from regard.facts.run import Calibration, Mean, RunFacts
 from regard.report.text.exported import Table
 from regard.report.text.intervals import signed
-from regard.report.text.numbers import metric_name, written
+from regard.report.text.numbers import written
 
 
 def sentences(facts: RunFacts) -> dict[str, str]:
@@ -31,8 +31,8 @@ def measures_sentence(measures: Measures) -> str:
         return f"For {percent(subset)} of {texts} all labels are right; over all labels the F1 is {written(f)}."
     if isinstance(error, float):
         simple = numbers.get("rmse_of_mean")
-        than = f"; always predicting the mean would be off by {written(simple)}" if is_number(simple) else ""
-        return f"On {texts} its predictions are off by {written(error)} on average ({metric_name('rmse')}){than}."
+        than = f"; always predicting the mean would give {written(simple)}" if is_number(simple) else ""
+        return f"On {texts} the root mean squared error of its predictions is {written(error)}{than}."
     return f"What was measured on {texts}, with 95 % intervals where there are any."
 
 

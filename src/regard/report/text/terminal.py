@@ -58,7 +58,10 @@ def show_legend(explanation: Explanation, console: Console) -> None:
     else:
         key = "orange: for the answer, blue and underlined: against it, italic: unknown word"
     what = "it" if explanation.target is None else "its log-odds"
-    console.print(Text(f"{key}; numbers: how far {what} would drop without the word", style="dim"), highlight=False)
+    numbers = f"how far {what} would drop without the word"
+    if explanation.contribution_method != "leave_one_out":
+        numbers += f", estimated by {str(explanation.contribution_method).replace('_', ' ')}"
+    console.print(Text(f"{key}; numbers: {numbers}", style="dim"), highlight=False)
 
 
 def drawn(explanation: Explanation, console: Console, light: bool | None = None) -> list[RenderableType]:
