@@ -91,7 +91,7 @@ bench-all: $(VENV)/.bench
 	$(BIN)/python benchmarks/accuracy.py choose --again
 	$(BIN)/python benchmarks/accuracy.py peers --again
 	$(BIN)/python benchmarks/accuracy.py regard --again
-	$(BIN)/python benchmarks/bucketing.py --save
+	$(BIN)/python benchmarks/torch_cpu.py --save
 	$(MAKE) bench
 
 # runs the cells of the leaderboard that are missing, of the systems that are available here, and renders its table and page

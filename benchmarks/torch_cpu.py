@@ -55,7 +55,8 @@ def measure(name: str, count: int, with_compile: bool) -> dict[str, Any]:
     task = make_task("binary", Labels.of(examples), "imdb")
     texts, levels = encode_texts(tokenizer, task, examples, "imdb"), config.model.levels
     batch_size, clip = config.training.batch_size, config.training.clip
-    assert batch_size is not None and clip is not None
+    assert batch_size is not None
+    assert clip is not None
 
     def new_model() -> Classifier:
         torch.manual_seed(0)
