@@ -85,7 +85,7 @@ def measure(name: str, count: int, with_compile: bool) -> dict[str, Any]:
     plain_epoch(new_model(), task, texts, plain[:SEEN], levels, clip)  # libraries are loaded
     row: dict[str, Any] = {
         "texts": len(examples),
-        "words": int(sum(np.sum(text.lengths) if levels > 1 else len(text.ids) for text in texts.indexed)),
+        "words": int(sum(collate([text], levels).mask.sum() for text in texts.indexed)),
         "positions": {"plain": positions(texts, plain, levels), "regard": positions(texts, ours, levels)},
         "seconds": {},
     }
