@@ -23,6 +23,7 @@ from regard.training.sparse_batch import Objective, State, Worker
 
 PARTS = 2  # that a batch is split into, at most one per thread; fixed, so that every machine computes the same
 MIN_UNITS = 4000  # per batch; splitting smaller batches does not pay
+TRIED_FIRST = 2  # calls with each number of threads at the beginning
 TRIED_AGAIN = 16  # calls after which the slower number of threads is tried once more
 
 
@@ -135,13 +136,14 @@ class Pace:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.seconds: dict[int, float] = {}  # per unit, when this number of threads was last tried
+        self.seconds: dict[int, float] = {}  # per unit, in the latest calls with this number of threads
+        self.tried = dict.fromkeys((1, most), 0)
         self.calls = 0  # since the slower one was tried
 
     def choose(self) -> int:
         counts = {self.most, 1}
-        if untried := counts - {*self.seconds}:
-            return max(untried)
+        if self.tried[1] < TRIED_FIRST:
+            return min(counts, key=lambda count: (self.tried[count], -count))
         best = min(counts, key=self.seconds.__getitem__)
         self.calls += 1
         if len(counts) == 1 or self.calls < TRIED_AGAIN:
@@ -150,7 +152,10 @@ class Pace:
         return min(counts - {best})
 
     def record(self, threads: int, seconds: float) -> None:
-        self.seconds[threads] = seconds
+        """One slow call does not decide; the first of all also writes to new memory, which takes long, and is forgotten."""
+        self.tried[threads] += 1
+        weight = 1.0 if self.tried[threads] <= TRIED_FIRST else 0.5
+        self.seconds[threads] = (1 - weight) * self.seconds.get(threads, 0.0) + weight * seconds
 
 
 def parts_of(texts: UnitTexts, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
