@@ -14,7 +14,7 @@ from regard.config import BEST_F1
 from regard.errors import InputError
 from regard.models.tasks import Binary, Task
 
-FEWEST = 20  # dev texts; with fewer, and without any of both classes, there is no best threshold
+FEWEST = 20  # dev texts; with fewer, or with only one of the classes among them, there is no best threshold
 LOWEST, HIGHEST = 0.02, 0.98  # one beyond these says more about the texts it was chosen on than about others
 
 Floats = NDArray[np.float64]
