@@ -22,7 +22,6 @@ import json
 import math
 import os
 import platform
-import resource
 import shutil
 import statistics
 import subprocess
@@ -35,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figures import processor, versions
+from figures import cpu_of_children, processor, versions
 from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
 from scipy import stats
 
@@ -286,8 +285,8 @@ def measure_times(corpus: str) -> None:
     if corpus in load_rows(TIMES):
         return
     scored = load_rows(PEERS_FILE)[corpus]["peers"]
-    fastest = {name: row for name, row in scored.items() if PEERS[name].kind == "fasttext"}
-    chosen = {"peer": best_by("dev", scored), "fasttext": best_by("dev", fastest)}
+    fasttext = {name: row for name, row in scored.items() if PEERS[name].kind == "fasttext"}
+    chosen = {"peer": best_by("dev", scored), "fasttext": best_by("dev", fasttext)}
     runs: dict[str, dict[str, list[Taken]]] = {}
     for condition in CONDITIONS:
         for _ in range(REPETITIONS):
@@ -347,12 +346,6 @@ def neighbour() -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
-
-
-def cpu_of_children() -> float:
-    """Of those that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 # The table

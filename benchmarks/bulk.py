@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from figures import machine, save_figures
+from figures import cpu_of_children, machine, save_figures
 
 from regard.corpora.lookup import resolve
 from regard.data.readers import stream
@@ -63,10 +62,9 @@ def write_texts(texts: list[str], size: int, path: Path) -> tuple[int, int]:
 
 def timed(command: list[str]) -> tuple[float, float]:
     """Seconds of the wall clock, and of the CPU."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, start = cpu_of_children(), time.perf_counter()
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - start, cpu_of_children() - before
 
 
 def measure(corpus: str, megabytes: int, work: Path) -> dict[str, Any]:

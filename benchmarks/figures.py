@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +21,12 @@ def save_figures(path: Path, figures: dict[str, Any]) -> None:
 
 def machine(*packages: str) -> dict[str, str]:
     return {"cpu": f"{processor()}, {len(os.sched_getaffinity(0))} cores", **versions(*packages)}
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of the processes that this one has started and waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def gpu_machine() -> dict[str, Any]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ import time
 from itertools import islice
 from pathlib import Path
 from statistics import median
+
+from figures import cpu_of_children
 
 REPEATS = int(os.environ.get("FIRST_USE_REPEATS", "3"))
 SAMPLE = 5_000  # texts of IMDB
@@ -29,16 +30,14 @@ RESULTS = Path(__file__).parent / "results" / "first_use.json"
 def timed(train: Path, folder: Path, number: int, one_core: bool) -> tuple[float, float]:
     code = "import os, sys; os.sched_setaffinity(0, {0})\n" if one_core else "import sys\n"
     code += "from regard.cli import main; sys.exit(main(sys.argv[1:]))"
-    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin, before = time.perf_counter(), cpu_of_children()
     subprocess.run(
         [sys.executable, "-c", code, "train", str(train), "--out", str(folder / str(number))],
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
         check=True,
         capture_output=True,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.perf_counter() - begin, cpu
+    return time.perf_counter() - begin, cpu_of_children() - before
 
 
 def measure(train: Path, one_core: bool) -> dict[str, float]:

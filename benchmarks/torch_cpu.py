@@ -62,16 +62,16 @@ def measure(name: str, count: int, with_compile: bool) -> dict[str, Any]:
         torch.manual_seed(0)
         return build(config.model, len(tokenizer.vocabulary), task.out_dim, config.training.dropout)
 
-    def regard_epoch(epoch: int = 1, bf16: bool = False, compiled: bool = False, warm: bool = False) -> float:
+    def regard_epoch(bf16: bool = False, compiled: bool = False, warm: bool = False) -> float:
         model = new_model()
         if compiled:
             model.forward = torch.compile(model.forward, dynamic=True)  # type: ignore[method-assign]
         engine = TorchEngine(model, task, texts, None, replace(config.training, bf16=bf16))
         engine.begin_phase(0, Silent())
         if warm:
-            engine.run_epoch(EpochPlan(engine.phases[0], epoch, epoch), Silent(), None)
+            engine.run_epoch(EpochPlan(engine.phases[0], 1, 1), Silent(), None)
         begin = time.perf_counter()
-        engine.run_epoch(EpochPlan(engine.phases[0], epoch, epoch), Silent(), None)
+        engine.run_epoch(EpochPlan(engine.phases[0], 1, 1), Silent(), None)
         return time.perf_counter() - begin
 
     ours, plain = shuffled(texts.indexed, batch_size, 0, 1), plain_batches(len(examples), batch_size)

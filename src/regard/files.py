@@ -132,6 +132,13 @@ def remove_leftovers(files: Iterable[Path], folders: Iterable[Path]) -> None:
             folder.rmdir()
 
 
+def is_same_file(one: str, other: str | None) -> bool:
+    """The same name, or another path to the same file."""
+    if one == other:
+        return True
+    return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
 def contents(folder: Path) -> list[str]:
     """The names in a folder, sorted, without those that a killed run leaves behind."""
     names = sorted(path.name for path in folder.iterdir())

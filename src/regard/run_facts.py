@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from regard.analysis.analyse import analyse, check_model
 from regard.audit.audit_options import check_run
 from regard.audit.audit_run import audited_model
-from regard.audit.training_texts import is_same, training_overlap
+from regard.audit.training_texts import training_overlap
 from regard.errors import InputError
 from regard.explain.shown_texts import MOST, WORDS, shown_texts
 from regard.explain.targets import Target
@@ -22,6 +22,7 @@ from regard.facts.audit import FORMAT, AuditFacts
 from regard.facts.history import history
 from regard.facts.measures import Measures
 from regard.facts.run import Calibration, RunFacts
+from regard.files import is_same_file
 from regard.models.model import Model
 from regard.models.tasks import Classes, MultiLabel, Named
 from regard.models.trained import Trained
@@ -129,7 +130,7 @@ def calibration_of(trained: Model, answers: Floats, labels: Floats) -> Calibrati
 def caution(trained: Model, texts: Sequence[str], where: str) -> str:
     """Why measures on these texts are better than on new ones, or \"\"."""
     data = trained.data
-    reasons = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
+    reasons = [CHOSEN] if is_same_file(where, data.dev) and not is_same_file(where, data.test) else []
     if overlap := training_overlap(trained, texts, where):
         reasons.insert(0, f"{overlap[0].upper()}{overlap[1:]}: expect lower scores on new texts.")
     return " ".join(reasons)

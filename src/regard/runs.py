@@ -15,7 +15,7 @@ from regard.data.labels import Labels
 from regard.data.read_options import ColumnPair, ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.files import remove_leftovers, temporary_files
+from regard.files import is_same_file, remove_leftovers, temporary_files
 from regard.models.folder import load
 from regard.models.hub import is_on_hub, pinned
 from regard.models.model import Model
@@ -196,8 +196,7 @@ def read_parts(config: Config, origin: Origin | None, recorder: Recorder) -> tup
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
         if name is not None:
             streams[split] = read_split(config, name, split, recorder, 1, known)
-            paths = [Path(streams[part].path) for part in ("train", split)]
-            if all(path.exists() for path in paths) and paths[0].samefile(paths[1]):
+            if is_same_file(streams["train"].path, streams[split].path):
                 recorder.note(
                     f"the {split} texts are the training texts: their scores say nothing about texts that the model "
                     "has not seen"

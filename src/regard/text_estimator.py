@@ -138,9 +138,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         """One explanation per text, with the parameters of `explain`: a list that draws itself in a notebook."""
         check_is_fitted(self, "trained_")
         labels = {str(value): value for value in getattr(self, "classes_", np.empty(0)).tolist()}
-        label = (
-            None if target is None else next((name for name, value in labels.items() if value == target), str(target))
-        )
+        named = (name for name, value in labels.items() if value == target)
+        label = None if target is None else next(named, str(target))
         explained = explain(self.trained_, strings(texts), method=method, target=label)
         return Explanations(replace(item, prediction=in_type(item.prediction, labels)) for item in explained)
 

@@ -10,6 +10,7 @@ from regard.corpora.lookup import resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Stream, stream
 from regard.errors import InputError
+from regard.files import is_same_file
 from regard.models.model import Model
 from regard.records import Example
 from regard.training.data_files import verified
@@ -39,7 +40,7 @@ def training_overlap(
     """How many texts are training texts, as half a sentence; "" if none are. `where` names the texts; `examples` replace the
     training texts that the run names."""
     # the name of a corpus means its test part here, and its training part there
-    if os.path.exists(where) and is_same(where, trained.data.train):
+    if os.path.exists(where) and is_same_file(where, trained.data.train):
         return "the run was trained on these texts"
     wanted = Counter(filter(None, map(flattened, texts)))
     try:
@@ -51,13 +52,6 @@ def training_overlap(
         return ""
     are = f"text{'s' * (len(texts) > 1)} {'is' if count == 1 else 'are'}"
     return f"{count:,} of these {len(texts):,} {are} word for word among the training texts of the run"
-
-
-def is_same(one: str, other: str | None) -> bool:
-    """The same name, or another path to the same file."""
-    if one == other:
-        return True
-    return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def reread(trained: Model) -> Iterable[Example]:

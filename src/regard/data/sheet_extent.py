@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 
 from regard.data.archives import DAMAGED
@@ -49,9 +48,13 @@ def check_extent(content: bytes, name: str) -> None:
                     )
     except InputError:
         raise
-    except (*DAMAGED, zlib.error, RuntimeError, NotImplementedError) as problem:
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise InputError(f"{name}: is not a complete spreadsheet ({reason})") from None
+    except (*DAMAGED, RuntimeError) as problem:
+        raise incomplete(name, problem) from None
+
+
+def incomplete(name: str, problem: Exception) -> InputError:
+    reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+    return InputError(f"{name}: is not a complete spreadsheet ({reason})")
 
 
 def extent(pieces: Iterable[bytes], name: str) -> tuple[int, int]:

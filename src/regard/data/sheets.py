@@ -9,7 +9,7 @@ from typing import Any
 
 from regard.data.decoding import Source, opened, read_whole
 from regard.data.formats import Row, Rows, repeated
-from regard.data.sheet_extent import check_extent
+from regard.data.sheet_extent import check_extent, incomplete
 from regard.errors import InputError
 from regard.extras import import_extra
 
@@ -27,8 +27,7 @@ def sheet_rows(source: Source, name: str) -> Rows:
         sheets = (book.get_sheet_by_name(sheet).to_python(skip_empty_area=False) for sheet in book.sheet_names)
         filled = next((cells for cells in sheets if sum(map(has_content, cells)) > 1), None)
     except (calamine.CalamineError, OSError, ValueError) as problem:
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise InputError(f"{name}: is not a complete spreadsheet ({reason})") from None
+        raise incomplete(name, problem) from None
     except BaseException as problem:  # no Exception: a defect of the library in Rust
         if type(problem).__name__ != "PanicException":
             raise

@@ -10,8 +10,7 @@ of the second, and so on. Each attends by itself, and the logits are the mean ov
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
+from regard.ordered_threads import ordered
 
 if TYPE_CHECKING:
     from regard.config import Model
@@ -33,7 +33,6 @@ QUERY = "levels.0.pooling.scorer.query"
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
 PERCEPTRON = ("head.out.weight", "head.out.bias")  # the last layer of a head that has a hidden one
 CHUNK = 1 << 14  # table rows computed at a time
-THREADS = 2  # that fill large tables
 
 
 def output_layer(names: Collection[str]) -> list[str]:
@@ -104,7 +103,8 @@ def side_by_side(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         for member, own in enumerate(vectors):
             joined[rows, member * width : (member + 1) * width] = own[rows]
 
-    in_threads(copy, range(0, units, CHUNK), THREADS)
+    for _ in ordered(copy, range(0, units, CHUNK)):
+        pass
     return joined
 
 
@@ -148,40 +148,28 @@ class Tables(NamedTuple):
     bias: NDArray[np.float32]  # (C,)
 
 
-def tables(state: State, scale: float, members: int = 1, threads: int = 1) -> Tables:
-    """Several threads give the same numbers if BLAS itself uses one."""
+def tables(state: State, scale: float, members: int = 1, in_threads: bool = False) -> Tables:
+    """`in_threads`: by two threads, with the same numbers if BLAS itself uses one."""
     embeddings, head = state[EMBEDDING], state[HEAD]
     scores = np.empty((len(embeddings), members), dtype=np.float32)
     polarity = np.empty((len(embeddings), members, len(head)), dtype=np.float32)
+    settings = np.geterr()  # of this thread; others would have their own
 
     def fill(start: int) -> None:
         rows = slice(start, start + CHUNK)
-        states = embeddings[rows] @ state[AFFINE].T if AFFINE in state else embeddings[rows]
-        keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
-        for member, (own_keys, own_states) in enumerate(
-            zip(*(np.split(x, members, 1) for x in (keys, states)), strict=True)
-        ):
-            query, own_head = np.split(state[QUERY], members)[member], np.split(head, members, 1)[member]
-            scores[rows, member] = own_keys @ query / np.float32(scale)
-            polarity[rows, member] = own_states @ own_head.T
+        with np.errstate(**settings):
+            states = embeddings[rows] @ state[AFFINE].T if AFFINE in state else embeddings[rows]
+            keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
+            for member, (own_keys, own_states) in enumerate(
+                zip(*(np.split(x, members, 1) for x in (keys, states)), strict=True)
+            ):
+                query, own_head = np.split(state[QUERY], members)[member], np.split(head, members, 1)[member]
+                scores[rows, member] = own_keys @ query / np.float32(scale)
+                polarity[rows, member] = own_states @ own_head.T
 
-    in_threads(fill, range(0, len(embeddings), CHUNK), threads)
+    for _ in (ordered if in_threads else map)(fill, range(0, len(embeddings), CHUNK)):
+        pass
     return Tables(scores, polarity, state.get(HEAD_BIAS, np.zeros(len(head), dtype=np.float32)))
-
-
-def in_threads(function: Callable[[int], None], items: Sequence[int], threads: int) -> None:
-    if threads == 1 or len(items) < 2:
-        for item in items:
-            function(item)
-        return
-
-    def quietly(item: int) -> None:  # warnings are a setting of each thread; the caller checks the results
-        with np.errstate(all="ignore"):
-            function(item)
-
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(quietly, items):
-            pass
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -199,7 +187,7 @@ def finite_tables(state: State, scale: float, members: int = 1) -> Tables:
     The products have few columns: threads of BLAS would mostly wait for each other, at several times the CPU time.
     """
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        lookup = tables(state, scale, members, THREADS)
+        lookup = tables(state, scale, members, in_threads=True)
         # a sum of finite numbers is finite, unless it overflows, and takes a fifth of the time
         suspects = [value for value in lookup if not np.isfinite(value.sum())]
     if not all(bool(np.isfinite(value).all()) for value in suspects):
