@@ -90,7 +90,8 @@ def section(records: Sequence[Record], states: Sequence[State]) -> Iterator[str]
     yield ""
     yield (
         f"{len(changed)} of the {len(records)} verdicts are not those of version 0 of the rules ({counts}). "
-        f"{'Some' if reasons[NEW_RUNS] else 'None'} of the changes is due to new runs: a change of the rules and a change of the "
+        f"{'Some of the changes are' if reasons[NEW_RUNS] else 'None of the changes is'} due to new runs: "
+        "a change of the rules and a change of the "
         f"rows are recorded one after the other, in [{FURTHER}](../experiments/{FURTHER}). Version 0 called “not here” whatever "
         "was not confirmed, also where the runs could not have shown it. The last column says which condition decides now."
     )

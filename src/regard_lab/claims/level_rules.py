@@ -240,10 +240,14 @@ def peak(
     ends = {group: [side.get((*group, end.name), 0) for end in (order[0], order[-1])] for group in groups}
     worse = [group for group in groups if any(side[key] < 0 for key in side if key[:2] == group)]
     full = sum(min(ends[group]) > 0 and group not in worse for group in groups)
-    why = f"{full} of {len(groups)} with a peak there, {len(worse)} with a better setting elsewhere (Holm)"
+    one_end = sum(max(both) > 0 for both in ends.values())
+    why = (
+        f"{full} of {len(groups)} with a peak there, {one_end} with at least one end of the axis below it, "
+        f"{len(worse)} with a better setting elsewhere (Holm)"
+    )
     if full == len(groups):
         verdict = HOLDS
-    elif full or any(max(both) > 0 for both in ends.values()):
+    elif one_end:
         verdict = PARTLY
     elif 2 * len(worse) >= len(groups):
         verdict = given.negative([(*group, middle.name) for group in groups], opposite=True)
