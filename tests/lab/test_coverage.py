@@ -117,6 +117,10 @@ def test_the_protocols_plan_is_counted_beside_the_tables_seeds(tmp_path: Path) -
     assert "4 of 8 exist" in text
     assert "took 3.0 GPU minutes" in text
 
+    same = PLAN.replace('table = "paper/one"', 'table = "paper/one"\nsame_runs_as = "paper/other"')
+    (tmp_path / "rules.toml").write_text(same, encoding="utf-8")
+    assert covered(claims, TableFolder(tmp_path)).gpu_minutes == 0.0, "they are counted once, with the other table"
+
 
 def test_hours_on_cpu_and_gpu_are_not_added_up() -> None:
     rows: list[Row] = [

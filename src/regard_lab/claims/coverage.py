@@ -68,7 +68,7 @@ def coverage(claims: Claims, folder: TableFolder, records: Sequence[Record]) -> 
             folder.book,
             so_far=so_far[name],
             because=claims.missing.get(name, ""),
-            gpu_minutes=round(folder.gpu_minutes(name), 1),
+            gpu_minutes=0.0 if folder.book.shows_runs_of_another(name) else round(folder.gpu_minutes(name), 1),
         )
         for name in folder.names
     ]

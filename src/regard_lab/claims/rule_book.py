@@ -85,6 +85,10 @@ class RuleBook:
         """The seeds that the protocol plans for a cell; 0 if it does not name the cell."""
         return max((plan.seeds for plan in self.plans if plan.has(table, cell_key)), default=0)
 
+    def shows_runs_of_another(self, table: str) -> bool:
+        """Its rows are those of another table, of which it shows other measures."""
+        return any(plan.table == table and plan.same_runs_as for plan in self.plans)
+
     def margin(self, measure: str, table: str, corpus: str, texts: int | None) -> float:
         """0.0 if none was set in advance. `texts`: the number of test texts, if known."""
         scaled = self.scales.get(f"{table.partition('/')[0]}/{corpus}")
