@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from regard.faithfulness.judged import Judged
+from regard_lab.claims import bottleneck_blocks
+from regard_lab.claims.claims import read_claims
 from regard_lab.claims.difference_rules import better
 from regard_lab.claims.table_folder import TableFolder
 from regard_lab.claims.verdicts import HOLDS, Given
@@ -60,6 +63,23 @@ def test_rows_without_it_are_named() -> None:
     verdict, words = verdict_and_words(plain=0.05, longer=None)
     assert verdict == HOLDS
     assert words.endswith("texts of at most K words are included: these rows do not keep the measure without them")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "number"), [(None, "2 comparisons, 4 seeds; these decide"), ("subj", "1 of 2 comparisons, 4 seeds")]
+)
+def test_the_page_shows_the_result_without_short_texts(
+    lacking: str | None, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured, folder = rows(plain=0.05, longer=0.001), TableFolder(Path(__file__).parents[2] / "experiments")
+    for (_, corpus, _), of_cell in measured.items():
+        for row in of_cell if corpus == lacking else ():
+            del row["values"]["aopc_5_long"]  # type: ignore[attr-defined]
+    monkeypatch.setattr(folder, "given", lambda _: Given(folder.table("vat/table3"), measured, folder.book))
+    (claim,) = (one for one in read_claims(folder.folder / "evidence.toml").claims if one.id == "vat-07")
+    words = bottleneck_blocks.summary(bottleneck_blocks.LSTM[1], claim, folder)
+    assert "(vat-07, 2 comparisons): pooled +5.15 ± " in words
+    assert f". Without texts of at most 5 words ({number}): pooled +0.25 ± " in words
 
 
 def test_short_texts_are_left_out_of_the_measure() -> None:

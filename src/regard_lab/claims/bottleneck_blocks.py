@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from regard_lab.claims.claims import Claim, Claims
-from regard_lab.claims.difference_rules import tests_of
+from regard_lab.claims.difference_rules import ERASING, tests_of
 from regard_lab.claims.differences import Family, make_family, pooled_words, with_interval
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
+from regard_lab.claims.verdicts import several, span
 from regard_lab.comparisons import by_seed
-from regard_lab.measures import shown, signed
+from regard_lab.measures import Measure, shown, signed
 from regard_lab.statistics import mean_interval
 
 
@@ -19,15 +20,15 @@ class Part(NamedTuple):
 
     title: str
     claim: str
-    means: Sequence[tuple[str, str]]  # (head, method): means in front of the difference
+    means: Sequence[tuple[str, str, str]]  # (head, method, ending of the measure): means in front of the difference
     pair: tuple[str, str]
     head: str = "VAT − ATT"
 
 
 LSTM = [
-    Part("accuracy", "vat-01", [("accuracy of ATT", "att")], ("vat", "att")),
-    Part("AOPC@5", "vat-07", [("AOPC@5, random", "random"), ("ATT", "att")], ("vat", "att")),
-    Part("post-hoc@5", "vat-14", [("post-hoc@5, random", "random"), ("ATT", "att")], ("vat", "att")),
+    Part("accuracy", "vat-01", [("accuracy of ATT", "att", "")], ("vat", "att")),
+    Part("AOPC@5", "vat-07", [("AOPC@5, random", "att", "_random"), ("ATT", "att", "")], ("vat", "att")),
+    Part("post-hoc@5", "vat-14", [("post-hoc@5, random", "att", "_random"), ("ATT", "att", "")], ("vat", "att")),
 ]
 HEAD = [
     Part("accuracy", "vat-23", [], ("vat", "att-head"), "accuracy"),
@@ -35,10 +36,18 @@ HEAD = [
     Part("post-hoc@5", "vat-25", [], ("vat", "att-head"), "post-hoc@5"),
 ]
 BERT = [
-    Part("accuracy", "vat-02", [("accuracy of ATT", "bert-att")], ("bert-vat", "bert-att")),
-    Part("AOPC@5", "vat-08", [("AOPC@5, random", "bert-random"), ("ATT", "bert-att")], ("bert-vat", "bert-att")),
+    Part("accuracy", "vat-02", [("accuracy of ATT", "bert-att", "")], ("bert-vat", "bert-att")),
     Part(
-        "post-hoc@5", "vat-16", [("post-hoc@5, random", "bert-random"), ("ATT", "bert-att")], ("bert-vat", "bert-att")
+        "AOPC@5",
+        "vat-08",
+        [("AOPC@5, random", "bert-att", "_random"), ("ATT", "bert-att", "")],
+        ("bert-vat", "bert-att"),
+    ),
+    Part(
+        "post-hoc@5",
+        "vat-16",
+        [("post-hoc@5, random", "bert-att", "_random"), ("ATT", "bert-att", "")],
+        ("bert-vat", "bert-att"),
     ),
 ]
 NOTE = (
@@ -57,7 +66,7 @@ def blocks(claims: Claims, folder: TableFolder) -> dict[str, str]:
 
 
 def table(name: str, parts: Sequence[Part], by_id: dict[str, Claim], folder: TableFolder) -> Iterator[str]:
-    heads = [head for part in parts for head in (*(head for head, _ in part.means), part.head)]
+    heads = [head for part in parts for head in (*(head for head, _, _ in part.means), part.head)]
     yield f"| {name} | " + " | ".join(heads) + " |"
     yield "|---|" + "---:|" * len(heads)
     first = folder.table(by_id[parts[0].claim].table)
@@ -71,19 +80,20 @@ def table(name: str, parts: Sequence[Part], by_id: dict[str, Claim], folder: Tab
     yield NOTE
 
 
-def family_of(claim: Claim, folder: TableFolder) -> Family | None:
+def family_of(claim: Claim, folder: TableFolder, ending: str = "") -> Family | None:
     arguments = dict(claim.arguments)
     measure = arguments.pop("measure")
     arguments.pop("need", None)
-    measures = [measure] if isinstance(measure, str) else measure
+    measures = [name + ending for name in ([measure] if isinstance(measure, str) else measure)]
     return make_family(tests_of(folder.given(claim), measures, 0, arguments))  # type: ignore[arg-type]
 
 
 def part_cells(part: Part, claim: Claim, corpus: str, folder: TableFolder) -> Iterator[str]:
     given, measure = folder.given(claim), claim.arguments["measure"]
     definition = given.table.measure(measure)
-    for _, method in part.means:
-        mean = mean_interval(list(by_seed(given.rows.get((method, corpus, ""), ()), measure).values()))
+    for _, method, ending in part.means:  # random words are erased for the same judges, so they come from the same rows
+        values = by_seed(given.rows.get((method, corpus, ""), ()), measure + ending)
+        mean = mean_interval(list(values.values()))
         half = f" ± {shown(mean.half, definition)}" if mean is not None and mean.half is not None else ""
         yield "" if mean is None else shown(mean.mean, definition) + half
     family = family_of(claim, folder)
@@ -105,9 +115,28 @@ def summary(part: Part, claim: Claim, folder: TableFolder) -> str:
     if family is None or family.pooled is None:
         return f"*{part.title}* ({claim.id}): {result.verdict}"
     paper = f", paper {signed(family.paper, definition)}" if family.paper is not None else ""
-    against = f" and {family.opposed} in the opposite direction" if family.opposed else ""
     return (
         f"*{part.title}* ({claim.id}, {len(family.tests)} comparisons): "
         f"pooled {pooled_words(family.pooled, definition)}{paper}; "
-        f"{family.favour} in favour, {family.confirmed} confirmed{against}: **{result.verdict}**"
+        f"{counts(family)}: **{result.verdict}**{without_short_texts(claim, folder, family, definition)}"
+    )
+
+
+def counts(family: Family) -> str:
+    against = f" and {family.opposed} in the opposite direction" if family.opposed else ""
+    return f"{family.favour} in favour, {family.confirmed} confirmed{against}"
+
+
+def without_short_texts(claim: Claim, folder: TableFolder, every: Family, definition: Measure) -> str:
+    """The same without texts that erasing leaves empty, as far as rows keep it; once all comparisons have it, it decides."""
+    measure = claim.arguments["measure"]
+    longer = family_of(claim, folder, "_long") if measure.startswith(ERASING) else None
+    if longer is None or longer.pooled is None:
+        return ""
+    missing = len(longer.tests) < len(every.tests)
+    number = f"{len(longer.tests)} of {len(every.tests)}" if missing else str(len(longer.tests))
+    seeds = span([test.paired.difference.n for test in longer.tests])
+    return (
+        f". Without texts of at most {several(int(measure.rpartition('_')[2]), 'word')} ({number} comparisons, {seeds} seeds"
+        f"{'' if missing else '; these decide'}): pooled {pooled_words(longer.pooled, definition)}; {counts(longer)}"
     )
