@@ -66,7 +66,7 @@ def test_rows_without_it_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lacking", "number"), [(None, "2 comparisons, 4 seeds; these decide"), ("subj", "1 of 2 comparisons, 4 seeds")]
+    ("lacking", "number"), [(None, "2 comparisons, 4 seeds; this decides"), ("subj", "1 of 2 comparisons, 4 seeds")]
 )
 def test_the_page_shows_the_result_without_short_texts(
     lacking: str | None, number: str, monkeypatch: pytest.MonkeyPatch
@@ -80,6 +80,7 @@ def test_the_page_shows_the_result_without_short_texts(
     words = bottleneck_blocks.summary(bottleneck_blocks.LSTM[1], claim, folder)
     assert "(vat-07, 2 comparisons): pooled +5.15 ± " in words
     assert f". Without texts of at most 5 words ({number}): pooled +0.25 ± " in words
+    assert ". The same runs with them: pooled +5.15 ± " in words
 
 
 def test_short_texts_are_left_out_of_the_measure() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from regard_lab.claims.claims import Claim, Claims
@@ -80,12 +81,17 @@ def table(name: str, parts: Sequence[Part], by_id: dict[str, Claim], folder: Tab
     yield NOTE
 
 
-def family_of(claim: Claim, folder: TableFolder, ending: str = "") -> Family | None:
+def family_of(claim: Claim, folder: TableFolder, ending: str = "", only_with: str = "") -> Family | None:
+    """`only_with`: from the rows that have this measure."""
     arguments = dict(claim.arguments)
     measure = arguments.pop("measure")
     arguments.pop("need", None)
     measures = [name + ending for name in ([measure] if isinstance(measure, str) else measure)]
-    return make_family(tests_of(folder.given(claim), measures, 0, arguments))  # type: ignore[arg-type]
+    given = folder.given(claim)
+    if only_with:
+        having = {key: [row for row in rows if only_with in row["values"]] for key, rows in given.rows.items()}
+        given = replace(given, rows=having)
+    return make_family(tests_of(given, measures, 0, arguments))  # type: ignore[arg-type]
 
 
 def part_cells(part: Part, claim: Claim, corpus: str, folder: TableFolder) -> Iterator[str]:
@@ -128,15 +134,19 @@ def counts(family: Family) -> str:
 
 
 def without_short_texts(claim: Claim, folder: TableFolder, every: Family, definition: Measure) -> str:
-    """The same without texts that erasing leaves empty, as far as rows keep it; once all comparisons have it, it decides."""
+    """The result without texts that erasing leaves empty, and that with them in the same rows: older rows have only the latter.
+    Once all comparisons have the former, it decides."""
     measure = claim.arguments["measure"]
     longer = family_of(claim, folder, "_long") if measure.startswith(ERASING) else None
-    if longer is None or longer.pooled is None:
+    same = family_of(claim, folder, only_with=f"{measure}_long") if longer is not None else None
+    if longer is None or longer.pooled is None or same is None or same.pooled is None:
         return ""
     missing = len(longer.tests) < len(every.tests)
     number = f"{len(longer.tests)} of {len(every.tests)}" if missing else str(len(longer.tests))
     seeds = span([test.paired.difference.n for test in longer.tests])
+    words = several(int(measure.rpartition("_")[2]), "word")
     return (
-        f". Without texts of at most {several(int(measure.rpartition('_')[2]), 'word')} ({number} comparisons, {seeds} seeds"
-        f"{'' if missing else '; these decide'}): pooled {pooled_words(longer.pooled, definition)}; {counts(longer)}"
+        f". Without texts of at most {words} ({number} comparisons, {seeds} seeds{'' if missing else '; this decides'}): "
+        f"pooled {pooled_words(longer.pooled, definition)}; {counts(longer)}. "
+        f"The same runs with them: pooled {pooled_words(same.pooled, definition)}; {counts(same)}"
     )
