@@ -161,6 +161,13 @@ def test_options_that_are_tried_are_accepted(name: str) -> None:
     assert fitted.predict(["a good film", "a bad film"]) == ["pos", "neg"]
 
 
+def test_texts_are_batched_in_their_order() -> None:
+    from neural_models import batches
+
+    assert [list(batch) for batch in batches("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
+    assert list(batches([], 2)) == []
+
+
 @pytest.mark.parametrize("names", [("pos", "neg"), ("a", "b", "c")])
 def test_nb_svm_learns_two_and_more_classes(names: tuple[str, ...], tmp_path: Path) -> None:
     from linear_models import fit_nbsvm
@@ -253,7 +260,63 @@ def test_a_mean_needs_all_corpora_and_its_interval_is_that_of_the_draws() -> Non
     assert mean.value == 82.0
     assert mean.half == pytest.approx(12.706 * 2, abs=0.01)
     assert shown.mean("a", ["imdb", "trec", "mr"], 100, "accuracy") is None
-    assert board([row()]).mean("a", ["imdb"], 100, "accuracy") == (80.0, None)
+    assert board([row()]).mean("a", ["imdb"], 100, "accuracy") == (80.0, None, 1)
+
+
+def test_a_mean_is_over_the_draws_that_all_corpora_have() -> None:
+    """imdb has draws 0, 1 and 2, trec 1 and 2: those means are 85 and 75. Without a draw in common there is none."""
+    accuracies = {("imdb", 0): 10.0, ("imdb", 1): 80.0, ("imdb", 2): 70.0, ("trec", 1): 90.0, ("trec", 2): 80.0}
+    shown = board([row(corpus=corpus, draw=draw, accuracy=x) for (corpus, draw), x in accuracies.items()])
+    mean = shown.mean("a", ["imdb", "trec"], 100, "accuracy")
+    assert (mean.value, mean.draws) == (80.0, 2)
+    apart = board([row(corpus="imdb", draw=0), row(corpus="trec", draw=1)])
+    assert apart.mean("a", ["imdb", "trec"], 100, "accuracy") is None
+
+
+def test_systems_without_all_draws_have_no_rank() -> None:
+    rows = [row(name, draw=draw, accuracy=80 + k) for k, name in enumerate("abc") for draw in range(3 - (name == "c"))]
+    assert list(board(rows).ranks(100)) == ["b", "a"]
+    whole = [row(name, size=0, draw=draw) for name in "ab" for draw in range(1 if name == "a" else 3)]
+    assert set(board(whole).ranks(0)) == {"a", "b"}  # one without randomness
+
+
+def test_times_of_a_machine_on_which_others_had_priority_are_cpu_times() -> None:
+    rows = [
+        row(name, corpus, nice=15, load=2.0, train_seconds=50.0, train_cpu_seconds=3.0, predict_cpu_seconds=0.25)
+        for name in "ab"
+        for corpus in ("imdb", "trec")
+    ]
+    for one in rows:
+        one["environment"] = {"cpu": "A Processor", "threads": "1"}
+    rows += [row("c"), row("d")]
+    shared = next(one for one in board(rows).comparisons(100) if one.machine.is_shared)
+    assert str(shared.machine) == "A Processor, 1 thread, CPU time"
+    assert [one.system for one in shared.systems] == ["a", "b"]
+    assert (shared.systems[0].train, shared.systems[0].speed) == (pytest.approx(3.0), pytest.approx(800.0))
+
+
+def test_the_page_says_which_cells_are_missing() -> None:
+    from page_tables import partly_run
+
+    rows = [row("a", corpus, size, draw) for corpus in ("imdb", "trec") for size in (100, 0) for draw in range(5)]
+    rows += [row("b", "imdb", draw=draw) for draw in range(3)]
+    assert partly_run(board(rows), {"b": "too slow"}) == [
+        {"name": "a", "reason": "not run with 300 texts, 1,000 texts"},
+        {
+            "name": "b",
+            "reason": "100 texts: without trec, 3 of 5 draws on imdb; not run with 300 texts, 1,000 texts, all texts; too slow",
+        },
+    ]
+
+
+def test_a_mean_over_few_draws_says_how_many() -> None:
+    from board import Mean
+    from page import entry
+
+    assert entry(Mean(80.04, 1.5, 5), 80.0, 100) == ("80.0", "± 1.5", True)
+    assert entry(Mean(80.0, 1.5, 3), 81.0, 100) == ("80.0", "± 1.5, 3 draws", False)
+    assert entry(Mean(80.0, None, 1), 81.0, 100).interval == "1 draw"
+    assert entry(Mean(80.0, None, 1), 81.0, 0).interval == ""  # all texts, no randomness
 
 
 def test_times_are_compared_on_one_machine_and_the_corpora_that_all_have_there() -> None:

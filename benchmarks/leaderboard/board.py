@@ -25,15 +25,18 @@ class Machine(NamedTuple):
     device: str
     cpu: str
     threads: str
+    is_shared: bool = False  # other processes had priority, so that times are CPU times
 
     def __str__(self) -> str:
         where = "" if self.device == "cpu" else f"{self.device}, "
-        return f"{where}{self.cpu}, {self.threads} threads"
+        threads = "1 thread" if self.threads == "1" else f"{self.threads} threads"
+        return f"{where}{self.cpu}, {threads}{', CPU time' if self.is_shared else ''}"
 
 
 class Mean(NamedTuple):
     value: float
     half: float | None  # of the 95 % interval over draws; None: one draw
+    draws: int
 
 
 @dataclass(frozen=True)
@@ -105,24 +108,28 @@ class Board:
         return [row[measure] for row in self.groups.get((system, corpus, size), [])]
 
     def mean(self, system: str, corpora: Iterable[str], size: int, measure: str) -> Mean | None:
-        """Over the corpora; None if a corpus is missing. The interval is that of the means of each draw over the corpora."""
-        values = [self.values(system, corpus, size, measure) for corpus in corpora]
-        if not values or not all(values):
+        """Over the corpora and the draws that all of them have; None if there is none, or a corpus is missing.
+
+        The interval is that of the means of each draw over the corpora.
+        """
+        cells = of_shared_draws([self.groups.get((system, corpus, size), []) for corpus in corpora])
+        if not cells or not cells[0]:
             return None
-        center = float(np.mean([np.mean(one) for one in values]))
-        count = min(map(len, values))
+        draws = np.mean([[row[measure] for row in rows] for rows in cells], axis=0)
+        center, count = float(draws.mean()), len(draws)
         if count < 2:
-            return Mean(center, None)
-        draws = np.mean([one[:count] for one in values], axis=0)
-        return Mean(center, float(t_quantile(count - 1, 0.975) * np.std(draws, ddof=1) / np.sqrt(count)))
+            return Mean(center, None, count)
+        return Mean(center, float(t_quantile(count - 1, 0.975) * draws.std(ddof=1) / np.sqrt(count)), count)
 
     def ranks(self, size: int, measure: str = "accuracy") -> dict[str, Rank]:
-        """Of the systems that have all corpora; {} if there are fewer than two."""
+        """Of the systems that have all corpora and draws (with all texts also one draw); {} if there are fewer than two."""
         scores = {
             name: {corpus: self.values(name, corpus, size, measure) for corpus in self.corpora} for name in self.systems
         }
-        complete = {name: one for name, one in scores.items() if all(one.values())}
-        return mean_ranks(complete) if len(complete) > 1 else {}
+        most = max((len(values) for one in scores.values() for values in one.values()), default=0)
+        counts = {most} if size else {1, most}
+        complete = {name: one for name, one in scores.items() if {len(values) for values in one.values()} <= counts}
+        return mean_ranks(complete) if most and len(complete) > 1 else {}
 
     def comparisons(self, size: int) -> list[Comparison]:
         """One per machine, the one with the most pairs of systems and corpora first."""
@@ -139,8 +146,12 @@ class Board:
         }
         counts = {corpus: sum(corpus == other for _, other in groups) for corpus in self.corpora}
         corpora = tuple(name for name in self.corpora if counts[name] == max(counts.values(), default=0) > 0)
-        complete = [name for name in self.systems if corpora and all((name, corpus) in groups for corpus in corpora)]
-        timed = tuple(timed_system(name, [groups[name, corpus] for corpus in corpora]) for name in complete)
+        complete = {
+            name: [groups[name, corpus] for corpus in corpora]
+            for name in self.systems
+            if corpora and all((name, corpus) in groups for corpus in corpora)
+        }
+        timed = tuple(timed_system(name, cells) for name, cells in complete.items() if of_shared_draws(cells)[0])
         return Comparison(machine, size, corpora, timed)
 
     def reached(self, corpus: str, accuracy: float) -> list[Reached]:
@@ -155,7 +166,7 @@ class Board:
                 system,
                 rows[0]["setting"],
                 rows[0]["texts"],
-                median(row["train_seconds"] for row in rows),
+                median(spent(row, "train") for row in rows),
                 float(np.mean([row["accuracy"] for row in rows])),
                 len(rows),
                 commit,
@@ -170,7 +181,20 @@ class Board:
 
 def machine_of(row: Row) -> Machine:
     """Cells of the first version do not name a device: all of them ran on a CPU."""
-    return Machine(row.get("device", "cpu"), row["environment"]["cpu"], row["environment"]["threads"])
+    device = row.get("device", "cpu")
+    is_shared = row.get("nice", 0) > 0 and device == "cpu"
+    return Machine(device, row["environment"]["cpu"], row["environment"]["threads"], is_shared)
+
+
+def spent(row: Row, step: str) -> float:
+    """Seconds of training ("train") or prediction ("predict")."""
+    return float(row[f"{step}_cpu_seconds" if machine_of(row).is_shared else f"{step}_seconds"])
+
+
+def of_shared_draws(cells: Sequence[Sequence[Row]]) -> list[list[Row]]:
+    """Of each cell the draws that all of them have, in their order: means of unequal sets of draws are not comparable."""
+    shared = set.intersection(*({row["draw"] for row in rows} for rows in cells)) if cells else set()
+    return [sorted((row for row in rows if row["draw"] in shared), key=lambda row: row["draw"]) for rows in cells]
 
 
 def is_timed(rows: Sequence[Row]) -> bool:
@@ -185,7 +209,7 @@ def left_out(row: Row) -> str:
 
 
 def timed_system(name: str, cells: Sequence[Sequence[Row]]) -> Timed:
-    """`cells`: the draws of each corpus. The time on a corpus is the median over its draws."""
+    """`cells`: the draws of each corpus. The time on a corpus is the median over them; accuracy is over draws that all have."""
 
     def typical(value: Callable[[Row], float]) -> float:
         return geometric_mean([max(median(value(row) for row in rows), 1e-3) for rows in cells])
@@ -193,9 +217,9 @@ def timed_system(name: str, cells: Sequence[Sequence[Row]]) -> Timed:
     peaks = [row["peak_megabytes"] for rows in cells for row in rows if row["peak_megabytes"]]
     return Timed(
         name,
-        float(np.mean([np.mean([row["accuracy"] for row in rows]) for rows in cells])),
-        typical(lambda row: row["train_seconds"]),
+        float(np.mean([[row["accuracy"] for row in rows] for rows in of_shared_draws(cells)])),
+        typical(lambda row: spent(row, "train")),
         typical(lambda row: row["train_cpu_seconds"]),
-        typical(lambda row: row["scored_texts"] / max(row["predict_seconds"], 1e-3)),
+        typical(lambda row: row["scored_texts"] / max(spent(row, "predict"), 1e-3)),
         max(peaks, default=None),
     )

@@ -31,6 +31,7 @@ from figures import processor, source_commit
 
 DEVELOPMENT = ("trec", "sst2", "sst1", "mr", "subj", "ag_news", "20newsgroups", "imdb")
 OTHERS = ("cr", "yelp_small", "amazon_multidomain")
+SENTENCES = ("trec", "sst2", "sst1", "mr", "subj", "cr")  # a text is a sentence; most are longer elsewhere
 SIZES = (100, 300, 1000, 0)  # 0: all texts
 DRAWS = 5
 PACKAGES = (
@@ -43,6 +44,8 @@ PACKAGES = (
     "sentence-transformers",
     "spacy",
     "setfit",
+    "transformers",
+    "torchtextclassifiers",
     "torch",
 )
 
@@ -75,7 +78,7 @@ def run_cell(cell: Cell, unseen: bool = False, alone: bool = False) -> Row:
     else:
         test_texts, test_labels, _ = read_rows(cell.corpus, ("test",))
     system = SYSTEMS[cell.system]
-    begun = clocks()
+    load, begun = os.getloadavg()[0], clocks()
     fitted = system.fit([texts[row] for row in rows], [labels[row] for row in rows], cell.draw)
     trained = clocks()
     answers = fitted.predict(test_texts)
@@ -103,6 +106,8 @@ def run_cell(cell: Cell, unseen: bool = False, alone: bool = False) -> Row:
         "date": datetime.now(UTC).date().isoformat(),  # when the texts that it is scored on were read
         "commit": source_commit(whole=True),
         "device": system.device(),
+        "load": round(load, 2),  # of the machine, the mean over the minute before training
+        "nice": os.nice(0),  # above 0: other processes had priority, so that wall times say little
         "environment": environment(),
     }
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from board import Board, Comparison, Mean, Reached, Timed, left_out
-from cells import OTHERS, SIZES
+from cells import DRAWS, OTHERS, SENTENCES, SIZES
 from jinja2 import ChoiceLoader, FileSystemLoader
 from markupsafe import Markup
 from page_tables import (
     corpus_table,
     machine_table,
     not_run,
+    partly_run,
     rank_table,
     reached_table,
     span_of,
@@ -81,6 +82,7 @@ class BoardView:
     tiles: list[Tile]
     sections: dict[str, str]
     scores: ScoreTable
+    sentences: ScoreTable
     by_corpus: list[ScoreTable]
     tuned: ScoreTable | None
     keys: list[Key]
@@ -131,6 +133,7 @@ def view_of(board: Board) -> BoardView:
         tiles_of(board, reached),
         sections,
         score_table(board, untuned, board.corpora, f"Mean over {len(board.corpora)} corpora"),
+        score_table(board, untuned, SENTENCES, f"Mean over {len(SENTENCES)} corpora of single sentences"),
         [score_table(board, board.systems, [corpus], corpus) for corpus in board.corpora],
         score_table(board, tuned, board.corpora, "Tuned settings") if tuned else None,
         [Key(number, name, swatch(mark)) for number, (name, mark) in enumerate(marks.items())],
@@ -141,7 +144,7 @@ def view_of(board: Board) -> BoardView:
         rank_table(board),
         reached_table(reached, GOAL_CORPUS, GOAL),
         lists["tried"]["tried"],
-        [*not_run(board), *lists["absent"]["absent"]],
+        [*not_run(board), *partly_run(board, lists["absent"]["partial"]), *lists["absent"]["absent"]],
         {"systems": system_table(board), "corpora": corpus_table(board), "machines": machine_table(board)},
         {
             name: why
@@ -182,19 +185,25 @@ def score_table(board: Board, systems: Sequence[str], corpora: Sequence[str], ti
     means = {name: [board.mean(name, corpora, size, measure) for measure, size in columns] for name in systems}
     best = [max((one.value for row in means.values() if (one := row[k])), default=0.0) for k in range(len(columns))]
     rows = tuple(
-        (name, tuple(entry(one, best[k]) for k, one in enumerate(row))) for name, row in means.items() if any(row)
+        (name, tuple(entry(one, best[k], columns[k][1]) for k, one in enumerate(row)))
+        for name, row in means.items()
+        if any(row)
     )
     head = tuple(f"{MEASURES[measure]}, {f'{size:,}' if size else 'all'}" for measure, size in columns)
     note = "" if len(corpora) > 1 else "held back" if corpora[0] in OTHERS else "development"
     return ScoreTable(title, note, ("system", *head), rows)
 
 
-def entry(one: Mean | None, best: float) -> Entry:
+def entry(one: Mean | None, best: float, size: int) -> Entry:
+    """With all texts one draw is complete for a system without randomness, and needs no remark."""
     if one is None:
         return Entry("–", "", False)
-    return Entry(
-        f"{one.value:.1f}", "" if one.half is None else f"± {one.half:.1f}", f"{one.value:.1f}" == f"{best:.1f}"
-    )
+    is_short = one.draws < DRAWS and (size > 0 or one.draws > 1)
+    remarks = [
+        *([] if one.half is None else [f"± {one.half:.1f}"]),
+        *([f"{one.draws} draw{'s' if one.draws > 1 else ''}"] if is_short else []),
+    ]
+    return Entry(f"{one.value:.1f}", ", ".join(remarks), f"{one.value:.1f}" == f"{best:.1f}")
 
 
 def swatch(mark: Mark) -> Markup:

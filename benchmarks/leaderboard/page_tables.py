@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from board import Board, Machine, Reached, machine_of
-from cells import OTHERS, SIZES
+from cells import DRAWS, OTHERS, SIZES
 from ranking import Rank
 from systems import SYSTEMS
 
@@ -50,6 +50,33 @@ def reached_table(reached: Sequence[Reached], corpus: str, goal: float) -> Table
 
 def not_run(board: Board) -> list[dict[str, str]]:
     return [{"name": name, "reason": reason(name)} for name in SYSTEMS if name not in board.systems]
+
+
+def partly_run(board: Board, why: Mapping[str, str]) -> list[dict[str, str]]:
+    """Systems with some cells: which cells and draws are missing, and `why`, by the name of the system."""
+    found = {name: gaps(board, name) for name in board.systems}
+    return [
+        {"name": name, "reason": "; ".join([*words, *([why[name]] if name in why else [])])}
+        for name, words in found.items()
+        if words
+    ]
+
+
+def gaps(board: Board, name: str) -> list[str]:
+    """What a system lacks, in words: sizes, or corpora and draws of a size."""
+    missing, partial = [], []
+    for size in SIZES:
+        counts = {corpus: len(board.values(name, corpus, size, "accuracy")) for corpus in board.corpora}
+        without = [corpus for corpus, count in counts.items() if not count]
+        few = [
+            f"{count} of {DRAWS} draws on {corpus}" for corpus, count in counts.items() if size and 0 < count < DRAWS
+        ]
+        if len(without) == len(counts):
+            missing.append(texts_of(size))
+        elif without or few:
+            words = [*([f"without {', '.join(without)}"] if without else []), *few]
+            partial.append(f"{texts_of(size)}: {', '.join(words)}")
+    return [*partial, *([f"not run with {', '.join(missing)}"] if missing else [])]
 
 
 def reason(name: str) -> str:

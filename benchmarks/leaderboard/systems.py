@@ -11,7 +11,15 @@ import os
 
 from embeddings import has_embeddings, has_minilm
 from linear_models import fit_minilm, fit_nbsvm, fit_static, fit_tfidf
-from neural_models import fit_fasttext, fit_regard, fit_regard_static, fit_setfit, fit_spacy
+from neural_models import (
+    fit_fasttext,
+    fit_finetuned,
+    fit_regard,
+    fit_regard_static,
+    fit_setfit,
+    fit_spacy,
+    fit_torch_text_classifiers,
+)
 from system import System
 
 from tuning import SPACES, TRIALS, fit_tuned
@@ -65,6 +73,12 @@ SYSTEMS = {
         "blank English pipeline, the default ensemble, 20 epochs, 32 texts per step, dropout 0.2",
         most_on_cpu=SLOW,
     ),
+    "torchTextClassifiers": System(
+        fit_torch_text_classifiers,
+        ("torchTextClassifiers", "pytorch_lightning", "transformers"),
+        "its multiclass example: 5,000 word pieces, 64 dimensions, 30 epochs, early stopping on a fifth of the texts",
+        most_on_cpu=SLOW,
+    ),
     "model2vec, LR": System(
         fit_static,
         ("model2vec", "sklearn"),
@@ -86,6 +100,15 @@ SYSTEMS = {
         fit_setfit,
         ("setfit", "datasets"),
         "all-MiniLM-L6-v2, the library's defaults",
+        uses_gpu=True,
+        most_on_cpu=SLOW,
+        is_prepared=has_minilm,
+        preparation="the weights of MiniLM",
+    ),
+    "MiniLM, fine-tuned": System(
+        fit_finetuned,
+        ("torch", "transformers"),
+        "all-MiniLM-L6-v2, a linear layer over [CLS], 20 epochs, 16 texts per step, learning rate 2e-5 with warm-up",
         uses_gpu=True,
         most_on_cpu=SLOW,
         is_prepared=has_minilm,

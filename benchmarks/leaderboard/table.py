@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from cells import DEVELOPMENT, OTHERS, SIZES
+from board import Board
+from cells import SIZES
 from scipy import stats
-from storage import RESULTS, Row, read_results
-from systems import SYSTEMS
+from storage import RESULTS, read_results
 
 
 def write_table() -> None:
@@ -14,35 +14,28 @@ def write_table() -> None:
     lines = [
         "# Accuracy and macro F1 by number of training texts",
         "",
-        "Written by `python benchmarks/leaderboard table`.",
+        "Written by `python benchmarks/leaderboard table`. A mean is over the draws that all corpora have.",
     ]
     for size in SIZES:
         for measure, title in (("accuracy", "accuracy"), ("macro_f", "macro F1")):
-            lines += section(
-                [one for one in results if one["size"] == size], measure, f"{size or 'All'} texts: {title}"
-            )
+            lines += section(Board([one for one in results if one["size"] == size]), size, measure, title)
     (RESULTS / "table.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
     print("\n".join(lines))
 
 
-def section(results: list[Row], measure: str, title: str) -> list[str]:
+def section(board: Board, size: int, measure: str, title: str) -> list[str]:
     """Mean ± half of the 95 % interval over the draws; ± is left out where there is one draw."""
-    corpora = [name for name in (*DEVELOPMENT, *OTHERS) if any(one["corpus"] == name for one in results)]
-    systems = [name for name in SYSTEMS if any(one["system"] == name for one in results)]
     lines = [
         "",
-        f"## {title}",
+        f"## {f'{size:,}' if size else 'All'} texts: {title}",
         "",
-        f"| system | {' | '.join(corpora)} | mean |",
-        "|---|" + "---:|" * (len(corpora) + 1),
+        f"| system | {' | '.join(board.corpora)} | mean |",
+        "|---|" + "---:|" * (len(board.corpora) + 1),
     ]
-    for system in systems:
-        values = [
-            [one[measure] for one in results if (one["system"], one["corpus"]) == (system, corpus)]
-            for corpus in corpora
-        ]
-        means = [np.mean(x) if x else np.nan for x in values]
-        mean = f"{np.mean(means):.1f}" if not np.isnan(means).any() else ""
+    for system in board.systems:
+        values = [board.values(system, corpus, size, measure) for corpus in board.corpora]
+        found = board.mean(system, board.corpora, size, measure)
+        mean = f"{found.value:.1f}" if found else ""
         lines.append(f"| {system} | {' | '.join(map(with_interval, values))} | {mean} |")
     return lines
 
