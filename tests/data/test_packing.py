@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.packing import SHORT, pack
-from regard.data.words import forms
+from regard.data.packing import SHORT, pack, spans_of_words
+from regard.data.words import forms, spans
 from regard.kernels.dictionary import Dictionary
 from regard.kernels.scanner import find_words
 
@@ -36,6 +36,19 @@ def read(texts: list[str], lowercase: bool) -> list[list[str]]:
 @given(TEXTS, st.booleans())
 def test_words_come_back_as_forms_finds_them(texts: list[str], lowercase: bool) -> None:
     assert read(texts, lowercase) == [forms(text, lowercase) for text in texts]
+
+
+@given(TEXTS, st.booleans())
+def test_words_are_found_in_the_characters_of_a_text(texts: list[str], lowercase: bool) -> None:
+    data, offsets = pack(texts, lowercase)
+    starts, ends, counts = find_words(data, offsets, lowercase)
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    for row, text in enumerate(texts):
+        own = slice(bounds[row], bounds[row + 1])
+        numbers = range(counts[row])
+        words = [*zip(numbers, (starts[own] - offsets[row]).tolist(), (ends[own] - offsets[row]).tolist(), strict=True)]
+        assert spans_of_words(text, lowercase, words) == spans(text)
+        assert spans_of_words(text, lowercase, words[1::2]) == spans(text)[1::2]
 
 
 def test_pieces_longer_than_the_short_limit_are_words() -> None:

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import Regard
+from regard.commands import explain_blocks
+from regard.explain import top_words as module
 from regard.explain.explain import explain
 from regard.explain.top_words import explain_top
 from regard.kernels.strongest import strongest
@@ -35,6 +37,60 @@ def test_they_are_the_strongest_of_the_explanation(variant: str, task: str) -> N
         ranked = sorted(whole.tokens, key=lambda token: -abs(token.contribution or 0.0))[:3]
         assert top.words == tuple((token.text, token.contribution) for token in ranked)
         assert (top.prediction, top.target) == (whole.prediction, whole.target)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_many_texts_are_read_like_few(task: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = make("units", task)
+    texts = [*TEXTS, "un café très bon, very good", "", "zzzz", "good", "— good good —"] * 2
+    few = list(explain_top(trained, texts, most))
+    monkeypatch.setattr(module, "MANY", 1)
+    monkeypatch.setattr(module, "PIECE", 5)
+    for one, other in zip(few, explain_top(trained, texts, most), strict=True):
+        assert (one.target, one.prediction.value if task != "regression" else None) == (
+            other.target,
+            other.prediction.value if task != "regression" else None,
+        )
+        assert sorted(value for _, value in one.words) == pytest.approx(sorted(x for _, x in other.words), abs=1e-5)
+        if len({round(abs(value), 4) for _, value in one.words}) == len(one.words):  # no ties
+            assert [word for word, _ in one.words] == [word for word, _ in other.words]
+
+
+def test_lines_from_numbers_are_those_of_records(regard: Regard, run: Path, tmp_path: Path) -> None:
+    """One model is written from arrays; the same model twice, from records."""
+    rows = ["good food", "très “bon” café", "a {brace} and a \\ back\tslash", "", "bad, bad food!"] * 3
+    source = tmp_path / "texts.jsonl"
+    source.write_text("".join(json.dumps({"text": row}) + "\n" for row in rows if row), encoding="utf-8")
+    top = ("--top", "2", "--format", "jsonl")
+    fast = regard("explain", run, "--file", source, *top).out.splitlines()
+    twice = regard("explain", run, "--file", source, "--beside", run, *top).out.splitlines()
+    expected = [line.replace(f', "run": {json.dumps(str(run))}', "") for line in twice[::2]]
+    assert fast == expected
+    assert len(fast) == 12
+    assert regard("explain", run, "--file", source, *top, "--limit", "4").out.splitlines() == fast[:4]
+    chosen = regard("explain", run, "--file", source, *top, "--target", json.loads(fast[0])["target"])
+    assert chosen.out.splitlines()[0] == fast[0]
+
+
+def test_a_large_file_is_read_while_lines_are_written(
+    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, out = tmp_path / "texts.jsonl", tmp_path / "words.jsonl"
+    source.write_text('{"text": "good food"}\n' * 5 + '{"text": 3}\n' + '{"text": "bad"}\n', encoding="utf-8")
+    command = ("explain", run, "--file", source, "--top", "1", "--out", out)
+    held = regard(*command, "--skip-bad-rows")
+    lines = out.read_text(encoding="utf-8")
+    monkeypatch.setattr(explain_blocks, "LARGE", 1)
+    streamed = regard(*command, "--skip-bad-rows")
+    assert out.read_text(encoding="utf-8") == lines
+    assert (held.code, streamed.code, len(lines.splitlines())) == (0, 0, 6)
+    assert "1 row was skipped" in held.err
+    assert "1 row was skipped" in streamed.err
+    out.unlink()
+    failed = regard(*command)
+    assert (failed.code, out.exists()) == (2, False)
+    assert "row 6" in failed.error
 
 
 def test_the_command_writes_compact_lines(regard: Regard, run: Path, table: Path) -> None:

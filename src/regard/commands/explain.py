@@ -62,6 +62,7 @@ def list_methods() -> str:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from regard.commands.explain_blocks import can_stream, stream_top
     from regard.explain.explain import explain
     from regard.explain.top_words import explain_top
     from regard.models.tasks import labels_as_shown
@@ -79,6 +80,9 @@ def run(arguments: argparse.Namespace) -> None:
     folders = [arguments.folder, *([arguments.beside] if arguments.beside is not None else [])]
     models = [load_model(folder, arguments.device, not arguments.no_verify) for folder in folders]
     trained = models[0]
+    if kind == "jsonl" and can_stream(arguments, models):
+        stream_top(arguments, trained)
+        return
     if arguments.file is None and arguments.text_given != "-":
         if os.path.isfile(arguments.text_given):
             sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"

@@ -7,15 +7,18 @@ another character go through `forms`; their words follow PRESPLIT bytes in UTF-8
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.words import LINE_BREAK, forms
+from regard.data.words import forms, spans, without_breaks
 from regard.kernels.scanner import PRESPLIT
+from regard.records import Span
 
 OTHER = re.compile(r"[^\x00-\x7F][^ ]*+")  # from a piece's first character that is not ASCII to its end
 MARKER = bytes([PRESPLIT])
@@ -54,20 +57,60 @@ def pack(texts: Sequence[str], lowercase: bool = True) -> Packed:
 
 def pack_mixed(text: str, lowercase: bool) -> bytes:
     """The bytes of a text that is not only ASCII."""
-    whole = text
-    if "<" in text:
-        text = LINE_BREAK.sub(" ", text)
-    parts: list[bytes] = []
+    joined = join_parts(mixed_parts(text, lowercase))
+    return _ready(text, lowercase) if joined is None else joined
+
+
+def join_parts(parts: Iterable[Part]) -> bytes | None:
+    """None if a tag arises that the text does not have: what was left out stood in it, as in "<br<br>>" or "<br \u200b >"."""
+    # Beside other scripts these are white space, but not in the pattern that the scanner follows.
+    packed = b"".join([part.content for part in parts]).translate(SEPARATORS)
+    return None if b"<" in packed and TAG.search(packed) else packed
+
+
+class Part(NamedTuple):
+    """A stretch of a text that is packed alone."""
+
+    start: int  # in the text
+    is_ready: bool  # whether its words were found already; otherwise its bytes are its characters
+    content: bytes
+
+
+def mixed_parts(text: str, lowercase: bool) -> Iterator[Part]:
+    """The parts of a text that is not only ASCII. Line breaks are blanks of the same length, so that places stay."""
+    text = without_breaks(text)
     done = 0
     for match in OTHER.finditer(text):
         start, end = max(done, text.rfind(" ", done, match.start()) + 1), match.end()
-        parts += (text[done:start].encode("ascii"), pack_piece(text[start:end], lowercase))
+        yield Part(done, False, text[done:start].encode("ascii"))
+        yield Part(start, True, pack_piece(text[start:end], lowercase))
         done = end
-    parts.append(text[done:].encode("ascii"))
-    # Beside other scripts these are white space, but not in the pattern that the scanner follows.
-    packed = b"".join(parts).translate(SEPARATORS)
-    # A tag that the text does not have: what was left out stood in it, as in "<br<br>>" or "<br \u200b >".
-    return _ready(whole, lowercase) if b"<" in packed and TAG.search(packed) else packed
+    yield Part(done, False, text[done:].encode("ascii"))
+
+
+def spans_of_words(text: str, lowercase: bool, words: Sequence[tuple[int, int, int]]) -> list[Span]:
+    """Where words of a text stand in its characters, in a fraction of the time of finding all words again.
+
+    Each word is given by its number, and by where it starts and ends in the packed bytes of the text.
+    """
+    if text.isascii():
+        return [(start, end) for _, start, end in words]
+    parts = list(mixed_parts(text, lowercase))
+    bounds = list(accumulate((len(part.content) for part in parts), initial=0))
+    if join_parts(parts) is None:  # packed as a whole
+        every = spans(text)
+        return [every[number] for number, _, _ in words]
+    found = []
+    for _, start, end in words:
+        index = bisect_right(bounds, start) - 1
+        part, inside = parts[index], start - bounds[index]
+        if not part.is_ready:
+            found.append((part.start + inside, part.start + end - bounds[index]))
+            continue
+        stop = parts[index + 1].start  # a stretch of ASCII, perhaps empty, always follows
+        low, high = spans(text[part.start : stop])[part.content.count(MARKER, 0, inside) - 1]
+        found.append((part.start + low, part.start + high))
+    return found
 
 
 def pack_piece(piece: str, lowercase: bool) -> bytes:

@@ -42,7 +42,7 @@ _APOSTROPHES = str.maketrans("’´", "''")
 
 def spans(text: str) -> list[Span]:
     """The characters [start, end) of every word, in order."""
-    return [match.span() for match in _pattern_for(text).finditer(_without_breaks(text))]
+    return [match.span() for match in _pattern_for(text).finditer(without_breaks(text))]
 
 
 def edges(ranges: Iterable[tuple[int, int]], words: Sequence[Span]) -> list[Span]:
@@ -52,7 +52,7 @@ def edges(ranges: Iterable[tuple[int, int]], words: Sequence[Span]) -> list[Span
 
 def forms(text: str, lowercase: bool = True) -> list[str]:
     """The words in the vocabulary's form; the i-th is `normalise` of the text at the i-th of `spans`."""
-    text = _without_breaks(text)
+    text = without_breaks(text)
     if text.isascii():
         # Lower-casing never moves an ASCII character, and the pattern ignores case: one call does the whole text.
         return ascii_pattern().findall(text.lower() if lowercase else text)
@@ -70,7 +70,7 @@ def forms_at(text: str, words: Iterable[Span], lowercase: bool = True) -> list[s
 
 
 def has_words(text: str) -> bool:
-    return _pattern_for(text).search(_without_breaks(text)) is not None
+    return _pattern_for(text).search(without_breaks(text)) is not None
 
 
 def normalise(word: str, lowercase: bool = True) -> str:
@@ -79,7 +79,7 @@ def normalise(word: str, lowercase: bool = True) -> str:
     return word if word.isascii() else unicodedata.normalize("NFC", word.translate(_APOSTROPHES))
 
 
-def _without_breaks(text: str) -> str:
+def without_breaks(text: str) -> str:
     """Replace line-break tags by spaces of the same length, so that positions stay."""
     return LINE_BREAK.sub(lambda tag: " " * len(tag.group()), text) if "<" in text else text
 

@@ -26,15 +26,26 @@ Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 TINY = 1e-20  # sums of w below this are left to `attend`: float32 has no more than 1e-38
+
+
+class Sums(NamedTuple):
+    """What the answers of some texts are made of."""
+
+    ids: Ids  # (words,)
+    rows: Ids  # (words,) the unit of an unknown word's beginning, or 0
+    pairs: Ids  # (words + texts,) the unit of the pair before each word, and of the one at the end of a text, or 0
+    totals: Doubles  # (texts, M (C + 1))
+    left: NDArray[np.bool_]  # (texts,) which texts are left to `attend`
 
 
 class Answering(NamedTuple):
     """What the units of a model add to the sums of a text."""
 
     words: Floats  # (words, M (C + 1)) w s for each output and then w, by member; with those of the word's beginning
-    units: Floats  # (units, M (C + 1)) the same of every unit alone
+    units: Floats  # (units, M (C + 1)) the same of every unit alone; row 0, which is no unit, is 0
     bias: Floats  # (C,)
     dictionary: Dictionary
     beginnings: Dictionary
@@ -54,10 +65,10 @@ class Answering(NamedTuple):
         wide = scores.astype(np.float64)  # the difference of two scores has few digits in float32
         weights = np.exp(wide - wide.max(0))[:, :, None]
         units = np.concatenate((weights * polarity, weights), 2).reshape(len(scores), -1).astype(np.float32)
+        units[EDGE] = 0
         known, beginnings = dictionaries
         first = len(known) + 2
         words = units[:first].copy()
-        words[EDGE] = 0
         if not reads_unknown:
             words[UNKNOWN] = 0
         if letters:
@@ -69,7 +80,10 @@ class Answering(NamedTuple):
 
     def answer(self, data: Bytes, starts: Ints, ends: Ints, counts: Ints, logits: Floats) -> Ints:
         """(texts, C) written in place, of the words of packed texts; returns the texts that are left to `attend`."""
-        left = np.zeros(len(counts), dtype=np.bool_)
+        return np.flatnonzero(self.add_up(data, starts, ends, counts, logits, is_kept=False).left)
+
+    def add_up(self, data: Bytes, starts: Ints, ends: Ints, counts: Ints, logits: Floats, is_kept: bool = True) -> Sums:
+        """The same, with what the answers are made of if it is to be kept."""
         ids = self.dictionary.look_up(data, starts, ends) + 2
         rows = np.zeros(len(ids), dtype=np.int32)
         if self.letters:
@@ -77,27 +91,42 @@ class Answering(NamedTuple):
             begin, first = starts[unknown], len(self.dictionary) + 2
             stop = beginning_ends(data, begin, ends[unknown], self.letters)
             rows[unknown] = self.beginnings.look_up(data, begin, stop, unknown=-first) + first
-        _add_up(ids, rows, counts, self.words, self.units, self.pairs.keys, self.pairs.ids, self.bias, logits, left)
-        return np.flatnonzero(left)
+        texts = len(counts) if is_kept else 0
+        sums = Sums(
+            ids,
+            rows,
+            np.empty(len(ids) + texts if is_kept else 0, dtype=np.int32),
+            np.empty((texts, self.units.shape[1])),
+            np.zeros(len(counts), dtype=np.bool_),
+        )
+        tables = (self.words, self.units, self.pairs.keys, self.pairs.ids, self.bias)
+        _add_up(ids, rows, counts, *tables, logits, sums.left, sums.pairs, sums.totals)
+        return sums
 
 
 @compiled
 def _add_up(
     ids: Ids, rows: Ids, counts: Ints, words: Floats, units: Floats, pair_keys: Ints, pair_ids: Ids, bias: Floats,
-    logits: Floats, left: NDArray[np.bool_],
+    logits: Floats, left: NDArray[np.bool_], kept: Ids, totals: Doubles,
 ) -> None:  # fmt: skip
+    """`kept` and `totals` are filled unless they are empty."""
+    is_kept = len(kept) > 0
     outputs, size, mask = len(bias), units.shape[1], len(pair_keys) - 1
     members = size // (outputs + 1)
     longest = 0
     for text in range(len(counts)):
         longest = max(longest, counts[text])
     keys, slots = np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1, dtype=np.int64)
+    places = np.empty(longest + 1, dtype=np.int64)  # the word after each pair
     total = np.empty(size)
     low = 0
     for text in range(len(counts)):
         count = counts[text]
         for k in range(size):
             total[k] = 0.0
+        if is_kept:
+            for place in range(low + text, low + text + count + 1):
+                kept[place] = 0
         # First all keys, then all slots, then all rows: memory answers several requests at a time.
         pairs, before = 0, np.int64(EDGE)
         for word in range(count + 1 if count else 0):
@@ -105,6 +134,7 @@ def _add_up(
             if before != UNKNOWN and after != UNKNOWN:
                 keys[pairs] = before << 32 | after
                 slots[pairs] = slot_of(keys[pairs], len(pair_keys))
+                places[pairs] = word
                 prefetch(pair_keys, slots[pairs])
                 pairs += 1
             if word < count:
@@ -126,11 +156,16 @@ def _add_up(
             if pair_keys[slot] == key:
                 slots[found] = pair_ids[slot]
                 prefetch(units, slots[found])
+                if is_kept:
+                    kept[low + text + places[pair]] = slots[found]
                 found += 1
         for pair in range(found):
             row = slots[pair]
             for k in range(size):
                 total[k] += units[row, k]
+        if is_kept:
+            for k in range(size):
+                totals[text, k] = total[k]
         for c in range(outputs):
             logits[text, c] = bias[c]
         for m in range(members):

@@ -130,12 +130,12 @@ def _leave_out(
                     own[first[j]] = ids[j]
         for word in range(count):  # words that become neighbours when the one between them is left out
             prefetch_pair(keys, own[word - 1] if word > 0 else EDGE, own[word + 1] if word + 1 < count else EDGE)
-        here = _log_odds(whole, bias, targets[text], independent, logits)
+        here = log_odds(whole, bias, targets[text], independent, logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
             begin, end = member_starts[group], member_starts[group + 1]
             if end - begin == count:  # an empty text: the bias alone
                 rest[:] = 0.0
-                effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
+                effects[group] = here - log_odds(rest, bias, targets[text], independent, logits)
                 continue
             if end - begin == 1:
                 word = members[begin]
@@ -158,7 +158,7 @@ def _leave_out(
                             rest[c] += term[c]
             if rest[size - 1] < 0.5:  # words are left but no unit is: they are read as unknown words
                 _weigh(rest, scores, scores[UNKNOWN], polarity, UNKNOWN)
-            effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
+            effects[group] = here - log_odds(rest, bias, targets[text], independent, logits)
 
 
 @inner
@@ -213,7 +213,7 @@ def _sum_others(rest: Doubles, single: Doubles, double: Doubles, chosen: Ints, c
 
 
 @inner
-def _log_odds(total: Doubles, bias: Floats, target: int, independent: bool, logits: Doubles) -> float:
+def log_odds(total: Doubles, bias: Floats, target: int, independent: bool, logits: Doubles) -> float:
     outputs = len(bias)
     for c in range(outputs):
         logits[c] = bias[c]
