@@ -1,6 +1,6 @@
-"""Peak resident memory of training and predicting: 10⁵ and 10⁶ texts, flat and with the words that matter most.
+"""Peak resident memory of training and predicting: 10⁵, 10⁶ and 10⁷ texts, flat and with the words that matter most.
 
-    python benchmarks/memory.py [--texts 100000 1000000] [--words 30] [--save]
+    python benchmarks/memory.py [--texts 100000 1000000 10000000] [--words 30] [--save]
 
 Texts are drawn from 100,000 made-up words with a Zipf distribution. Every command is a process of its own, whose peak the system
 reports. `--save` writes results/memory.json.
@@ -65,7 +65,7 @@ def measure(count: int, words: int, work: Path) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--texts", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--words", type=int, default=30)
     parser.add_argument("--busy", action="store_true", help="note that other processes ran meanwhile")
     parser.add_argument("--save", action="store_true")

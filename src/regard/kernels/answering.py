@@ -136,6 +136,7 @@ def _add_up(
                 slots[pairs] = slot_of(keys[pairs], len(pair_keys))
                 places[pairs] = word
                 prefetch(pair_keys, slots[pairs])
+                prefetch(pair_ids, slots[pairs])
                 pairs += 1
             if word < count:
                 prefetch(words, after)

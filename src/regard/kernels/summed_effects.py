@@ -70,6 +70,7 @@ def _leave_each_out(
                 keys[word] = before << 32 | after
                 slots[word] = slot_of(keys[word], len(pair_keys))
                 prefetch(pair_keys, slots[word])
+                prefetch(pair_ids, slots[word])
             covered += own != UNKNOWN or reads_unknown or rows[low + word] > 0
             covered += pairs[shift + word] > 0
             before = own
