@@ -135,3 +135,47 @@ def test_code_of_an_older_source_does_not_count_as_compiled(tmp_path: Path) -> N
     (index,) = (tmp_path / "cache").rglob("*.nbi")
     index.write_bytes(b"")
     assert run() == "False 63\n"
+
+
+STORED = """
+import numpy as np
+from regard.kernels.compiling import compiled
+
+@compiled()
+def doubled(values):
+    result = np.empty_like(values)
+    for index in range(len(values)):
+        result[index] = 2 * values[index]
+    return result.copy()
+"""
+FIRST = """
+import sys
+import numpy as np
+from stored import doubled
+print(doubled(np.arange(3)).tolist(), "numba.np.linalg" in sys.modules)
+"""
+THEN = """
+from regard.kernels.compiling import compiled
+
+@compiled()
+def halved(values):
+    return np.sort(doubled(values))[::-1] / 4
+
+print(halved(np.arange(3)).tolist())
+"""
+
+
+def test_stored_code_is_loaded_without_the_compiler(tmp_path: Path) -> None:
+    """It allocates an array, which needs numba's memory management. A new function beside it is compiled as ever."""
+    (tmp_path / "stored.py").write_text(STORED)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(source: str) -> list[str]:
+        (tmp_path / "program.py").write_text(source)
+        command = [sys.executable, tmp_path / "program.py"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
+        return done.stdout.splitlines()
+
+    assert run(FIRST) == ["[0, 2, 4] True"]
+    assert run(FIRST) == ["[0, 2, 4] False"]
+    assert run(FIRST + THEN) == ["[0, 2, 4] False", "[1.0, 0.5, 0.0]"]

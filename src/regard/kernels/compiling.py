@@ -17,11 +17,16 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching
+from numba.core import runtime as numba_runtime
 
 FunctionCache: Any = caching.FunctionCache  # numba has no types, or not for all of its options
 IndexDataCacheFile: Any = caching.IndexDataCacheFile
 njit: Any = numba.njit
+runtime: Any = numba_runtime.rtsys  # type: ignore[attr-defined]
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+OLDEST, NEWEST = (0, 61), (0, 68)  # numba's versions with which `TolerantCache.stored` was tried
+LOADS_ALONE = OLDEST <= tuple(map(int, numba.__version__.split(".")[:2])) <= NEWEST
 
 elsewhere: list[Callable[[str], bool]] = []  # waits for a function that another process compiles (`ahead`): at most one
 _noted: list[str] = []  # sentences about the cache, each of which is printed once
@@ -68,14 +73,27 @@ class TolerantCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            stored = super().load_overload(signature, context)
+            stored = self.stored(signature, context)
             if stored is None and elsewhere and elsewhere[0](name_of_function(self._py_func)):
-                stored = super().load_overload(signature, context)
+                stored = self.stored(signature, context)
             return stored
         except Exception as error:  # whatever unpickling half a file raises
             note(f"the cache of compiled code in {self.cache_path} is damaged; compiling again ({reason(error)})")
             self.empty()
             return None
+
+    def stored(self, signature: Any, context: Any) -> Any:
+        """What numba's `load_overload` returns, without loading the compiler, which only functions that are not stored need.
+
+        numba first imports and registers all that it can compile, 0.2 s of the start of every command. Stored code needs its
+        memory management alone.
+        """
+        if not LOADS_ALONE:
+            return super().load_overload(signature, context)
+        runtime.initialize(context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
+        return None  # numba ignored the error
 
     def save_overload(self, signature: Any, data: Any) -> None:
         try:
