@@ -116,6 +116,17 @@ def test_the_protocols_plan_is_counted_beside_the_tables_seeds(tmp_path: Path) -
     assert "| paper/one | 8 of 8 | 4 of 8 | 3.0 | 3 of 3 | Reviews, News | p-1 | R1 is not finished |" in text
     assert "4 of 8 exist" in text
     assert "took 3.0 GPU minutes" in text
+    assert "failed" not in text
+
+    lines[0].pop("values")
+    lines[0]["error"] = "out of GPU memory"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    folder = TableFolder(tmp_path)
+    entry = covered(claims, folder)
+    assert (entry.runs, entry.failed) == (8, 1), "a failed run stays in the results, and is counted"
+    text = "\n".join(section([entry], claims, planned_runs(folder)))
+    assert "1 of these runs failed and have no values." in text
+    assert "| R1 is not finished; 1 of the runs failed |" in text
 
     same = PLAN.replace('table = "paper/one"', 'table = "paper/one"\nsame_runs_as = "paper/other"')
     (tmp_path / "rules.toml").write_text(same, encoding="utf-8")

@@ -154,6 +154,21 @@ def test_figures_are_svg_and_rows_contain_no_texts(table: Table, rows: Rows) -> 
     assert list(rows["vat"]["map"]["points"]) == ["round 0", "round 1", "round 2"]
 
 
+def test_random_words_are_drawn_for_each_judge(rows: Rows, tmp_path: Path) -> None:
+    """Each base model judges words in its own way, so random words under one judge say nothing about another's."""
+    one = drawings.draw_purified(written_table(tmp_path / "one.toml", TOML, "vat/one"), list(rows.values()))
+    assert one["along-k-aopc"].count(">random words<") == 1
+    methods = '[methods.deep-random]\ntitle = "Random, deep"\npooling = "max"\nchance = true\n[methods.deep]\ntitle = "Deep"\n'
+    both = TOML.replace("[corpora.toy]", methods + "[corpora.toy]")
+    deep = [
+        {**rows[of], "method": name, "options": {**rows[of]["options"], "encoder": "bilstm"}}
+        for name, of in (("deep-random", "random"), ("deep", "att"))
+    ]
+    table = written_table(tmp_path / "both.toml", both, "vat/both")
+    figure = drawings.draw_purified(table, [*rows.values(), *deep])["along-k-aopc"]
+    assert [figure.count(f">{name}<") for name in ("Random", "Random, deep", "random words", "Deep")] == [1, 1, 0, 1]
+
+
 def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     given = {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}
     options = train.judge_options(given, {"judge": "max", "judge_dropout": 0.5})

@@ -71,6 +71,16 @@ def test_lines_stay_inside_and_have_their_names() -> None:
     assert next(iter(root.iter(f"{NAME}rect"))).attrib["fill"] == "#ffffff"
 
 
+def test_a_curve_has_the_same_colour_in_every_panel() -> None:
+    shown = [Panel("One", (curve("first", 1, 2), curve("second", 2, 3))), Panel("Two", (curve("second", 1, 2),))]
+    root = ElementTree.fromstring(lines("", "epoch", "p", shown, band=True))
+    colours = [element.attrib["fill"] for element in root.iter(f"{NAME}text") if element.text == "second"]
+    assert len(colours) == 2
+    assert len(set(colours)) == 1
+    many = [Panel("", (curve(str(n), 1, 2),)) for n in range(9)]
+    assert lines("", "epoch", "p", many, band=True).count('stroke="#0072b2"') == 9, "more names than colours"
+
+
 def test_one_epoch_is_a_dot() -> None:
     svg = lines("t", "epoch", "p", [Panel("", (curve("only", 1.0),))], band=True)
     assert svg.count("<circle") == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
@@ -55,7 +55,8 @@ class UnitIndexer:
             and len(words[number]) <= LONGEST
             and words[number] not in known.vocabulary
         ]
-        frequent.sort(key=lambda number: (-counts[number], words[number]))
+        frequent.sort(key=words.__getitem__)
+        frequent = [frequent[index] for index in np.argsort(-counts[frequent], kind="stable").tolist()]
         if data.max_vocabulary is not None:
             frequent = frequent[: max(0, data.max_vocabulary - len(known.vocabulary.words))]
         vocabulary = Vocabulary((*known.vocabulary.words, *(words[number] for number in frequent)))
@@ -138,7 +139,7 @@ class UnitIndexer:
         offsets = part.offsets
         ranges = list(chunks(offsets))
         blocks = list(self.threads.map(lambda rows: self.block(part, offsets, rows, kept), ranges))
-        return joined(blocks, labels[kept], None if weights is None else weights[kept])
+        return joined(blocks, labels[kept], None if weights is None else weights[kept], self.threads.map)
 
     def block(
         self, part: CorpusIds, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
@@ -171,17 +172,22 @@ def joined(
     blocks: list[tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]]],
     labels: NDArray[np.float32],
     weights: NDArray[np.float32] | None,
+    run: Callable[..., Iterable[None]] = map,
 ) -> UnitTexts:
-    starts = np.cumsum([0, *(len(ids) for ids, _, _ in blocks)])
-    offsets = [np.zeros(1, dtype=np.int64)]
-    offsets += [bounds[1:] + start for (_, _, bounds), start in zip(blocks, starts[:-1], strict=True)]
-    return UnitTexts(
-        np.concatenate([ids for ids, _, _ in blocks]),
-        np.concatenate([counts for _, counts, _ in blocks]),
-        np.concatenate(offsets),
-        labels,
-        weights,
-    )
+    """`run` is `map`, or that of an executor: most of the time is spent in getting new memory."""
+    units = np.cumsum([0, *(len(ids) for ids, _, _ in blocks)]).tolist()
+    texts = np.cumsum([0, *(len(bounds) - 1 for _, _, bounds in blocks)]).tolist()
+    ids, counts = np.empty(units[-1], dtype=np.int32), np.empty(units[-1], dtype=np.uint16)
+    offsets = np.zeros(texts[-1] + 1, dtype=np.int64)
+
+    def copy_block(number: int) -> None:
+        own, rows = slice(*units[number : number + 2]), slice(*(1 + row for row in texts[number : number + 2]))
+        ids[own], counts[own], bounds = blocks[number]
+        np.add(bounds[1:], units[number], out=offsets[rows])
+
+    for _ in run(copy_block, range(len(blocks))):
+        pass
+    return UnitTexts(ids, counts, offsets, labels, weights)
 
 
 class TextSource:

@@ -39,10 +39,15 @@ class TableCoverage:
     so_far: Sequence[str]  # ids of the claims whose verdict rests on an incomplete part of it
     because: str = ""  # why something is missing
     gpu_minutes: float = 0.0  # since the protocol
+    failed: int = 0  # of the runs; they have no values
 
     @property
     def complete(self) -> bool:
         return self.runs >= self.asked and self.planned_runs >= self.planned
+
+    @property
+    def why(self) -> str:
+        return (self.because or "complete") + (f"; {self.failed} of the runs failed" if self.failed else "")
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def of_table(
     because: str,
     gpu_minutes: float,
 ) -> TableCoverage:
-    runs = asked = planned_runs = planned = printed = filled = 0
+    runs = asked = planned_runs = planned = printed = filled = failed = 0
     open_corpora = []
     for cell in table.cells():
         finished, wanted = rows.get(cell.key, ()), book.planned(table.name, cell.key)
@@ -96,9 +101,10 @@ def of_table(
         planned_runs, planned = planned_runs + min(len(finished), wanted), planned + wanted
         if len(finished) < max(cell.seeds, wanted):
             open_corpora.append(cell.corpus.title)
+        failed += sum("error" in row for row in finished)
         measures = printed_measures(table, cell)
         printed += len(measures)
-        filled += sum(any(measure in row["values"] for row in finished) for measure in measures)
+        filled += sum(any(measure in row.get("values", {}) for row in finished) for measure in measures)
     return TableCoverage(
         table.name,
         runs,
@@ -111,6 +117,7 @@ def of_table(
         so_far,
         because,
         gpu_minutes,
+        failed,
     )
 
 
@@ -174,7 +181,7 @@ def section(entries: Sequence[TableCoverage], claims: Claims, plan: Sequence[Pla
                 of(entry.filled, entry.printed),
                 ", ".join(entry.open_corpora),
                 ", ".join(entry.so_far),
-                entry.because or "complete",
+                entry.why,
             )
             yield "| " + " | ".join(map(escape, cells)) + " |"
     yield ""
@@ -189,10 +196,12 @@ def plan_table(entries: Sequence[TableCoverage], plan: Sequence[PlannedRuns]) ->
         return
     complete = [one.run for one in plan if one.runs >= one.planned]
     minutes = sum(entry.gpu_minutes for entry in entries)
+    failed = sum(entry.failed for entry in entries if entry.planned)
+    without_values = f" {failed} of these runs failed and have no values." if failed else ""
     yield (
         f"Of the runs of the [protocol](../experiments/PROTOCOL.md#4-runs-of-this-version), {sum(one.runs for one in plan):,} of "
         f"{sum(one.planned for one in plan):,} exist, also counting rows that are older than it; {', '.join(complete)} are "
-        f"complete. The rows since the protocol took {minutes:.1f} GPU minutes, added up."
+        f"complete.{without_values} The rows since the protocol took {minutes:.1f} GPU minutes, added up."
     )
     yield ""
     yield "| run | tables | runs |"

@@ -167,8 +167,14 @@ def adversaries(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
 
 
 CURVES = {"aopc": "drop of the judge's accuracy, points", "post_hoc": "the judge's accuracy, %"}
-TITLES = {"aopc": "Without the top K words", "post_hoc": "With only the top K words"}
+TITLES = {
+    "aopc": "Without the top K words: means over seeds with 95 % bands",
+    "post_hoc": "With only the top K words: means over seeds with 95 % bands",
+}
 TEXT_SIZE, WIDE = 2.4, 230.0
+RANDOM = "random words"
+
+JudgeKey = tuple[object, ...]
 
 
 def draw_purified(table: Table, rows: Sequence[Row]) -> dict[str, str]:
@@ -185,25 +191,40 @@ def draw_purified(table: Table, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def along_k(table: Table, by_cell: Mapping[CellKey, Sequence[Row]], name: str) -> str:
-    """One panel per corpus: every method, and random words."""
+    """One panel per corpus: every method, and random words as each judge sees them."""
+    curves: dict[str, list[Curve]] = {corpus: [] for corpus in table.corpora}
+    chance: dict[str, dict[JudgeKey, Sequence[Row]]] = {corpus: {} for corpus in table.corpora}
+    titles: dict[JudgeKey, str] = {}
+    for cell_key, rows in by_cell.items():
+        drawn_rows = [row for row in rows if name in row.get("curves", {})]
+        if not drawn_rows:
+            continue
+        first, corpus = drawn_rows[0], cell_key[1]
+        judge = judge_key(first)
+        if first["options"].get("chance"):
+            titles[judge] = table.title_of(cell_key)
+        else:
+            curves[corpus].append(shares(table.title_of(cell_key), first["cuts"], paths_of(drawn_rows, name)))
+        if len(drawn_rows) > len(chance[corpus].get(judge, ())):  # the method with the most seeds
+            chance[corpus][judge] = drawn_rows
+    several = len({judge for judges in chance.values() for judge in judges}) > 1
     drawn = []
-    for corpus in table.corpora.values():
-        curves, random_words = [], None
-        for cell_key, rows in by_cell.items():
-            with_curves = [row for row in rows if cell_key[1] == corpus.name and name in row.get("curves", {})]
-            if with_curves and not with_curves[0]["options"].get("chance"):
-                curves.append(
-                    shares(
-                        table.title_of(cell_key), with_curves[0]["cuts"], [row["curves"][name] for row in with_curves]
-                    )
-                )
-            if with_curves:
-                random_words = shares(
-                    "random words", with_curves[0]["cuts"], [row["curves"][f"{name}_random"] for row in with_curves]
-                )
-        if random_words is not None:
-            drawn.append(Panel(corpus.title, (*curves, random_words)))
+    for corpus, judges in chance.items():
+        for judge, rows in judges.items():
+            title = titles.get(judge, RANDOM) if several else RANDOM
+            curves[corpus].append(shares(title, rows[0]["cuts"], paths_of(rows, f"{name}_random")))
+        if judges:
+            drawn.append(Panel(table.corpora[corpus].title, tuple(curves[corpus])))
     return lines(TITLES[name], "K", CURVES[name], drawn, band=True, whole=True) if drawn else ""
+
+
+def judge_key(row: Row) -> JudgeKey:
+    """What distinguishes the judges of a corpus; their training options follow from these."""
+    return tuple(row["options"].get(option) for option in ("encoder", "pretrained", "judge"))
+
+
+def paths_of(rows: Sequence[Row], name: str) -> Sequence[Sequence[float]]:
+    return [row["curves"][name] for row in rows]
 
 
 def along_rounds(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
@@ -218,7 +239,8 @@ def along_rounds(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
                 paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in with_rounds]
                 curves.append(shares(table.title_of(cell_key), range(last + 1), paths))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
-    return lines("Accuracy after each round", "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
+    title = "Accuracy after each round: means over seeds with 95 % bands"
+    return lines(title, "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
 
 
 def shares(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:

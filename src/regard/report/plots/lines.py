@@ -64,10 +64,22 @@ def lines(
     log: bool = False,
     whole: bool = False,
 ) -> str:
-    """Panels that share the names of their axes, each with separate ranges."""
+    """Panels that share the names of their axes and the colours of their curves, each with separate ranges."""
     size = (330.0, 210.0) if len(shown) > 1 else (440.0, 260.0)
     style = Style(band, log, whole)
-    return line_plot(title, x_title, [replace(panel, y_title=y_title) for panel in shown], style, size)
+    drawn = [replace(panel, y_title=y_title) for panel in same_marks(shown)]
+    return line_plot(title, x_title, drawn, style, size)
+
+
+def same_marks(shown: Sequence[Panel]) -> Sequence[Panel]:
+    """A curve has the same mark in every panel, unless there are more names than colours."""
+    names = {name: n for n, name in enumerate(dict.fromkeys(curve.name for panel in shown for curve in panel.curves))}
+    if len(names) > len(COLOURS):
+        return shown
+    return [
+        replace(panel, curves=tuple(replace(one, mark=mark_of(one, names[one.name])) for one in panel.curves))
+        for panel in shown
+    ]
 
 
 def training_lines(title: str, x_title: str, shown: Sequence[Panel], stacked: bool = False) -> str:
