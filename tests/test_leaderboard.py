@@ -395,6 +395,7 @@ def test_tuned_systems_have_a_table_of_their_own() -> None:
     assert view.tuned is not None
     assert [name for name, _ in view.tuned.rows] == ["TF-IDF, LR, tuned"]
     assert view.tables["systems"].rows[1][2] == "20 trials"
+    assert [tile.meaning for tile in view.tiles if tile.name == "best mean accuracy, 100 texts"] == ["TF-IDF, LR"]
 
 
 def test_the_table_has_means_and_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

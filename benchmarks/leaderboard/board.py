@@ -99,6 +99,11 @@ class Board:
         return [name for name in SYSTEMS if name in present] + sorted(present - set(SYSTEMS))
 
     @cached_property
+    def untuned(self) -> list[str]:
+        tuned = {row["system"] for row in self.rows if row.get("tuned")}
+        return [name for name in self.systems if name not in tuned]
+
+    @cached_property
     def corpora(self) -> list[str]:
         present = {row["corpus"] for row in self.rows}
         known = [*DEVELOPMENT, *OTHERS]
@@ -122,9 +127,9 @@ class Board:
         return Mean(center, float(t_quantile(count - 1, 0.975) * draws.std(ddof=1) / np.sqrt(count)), count)
 
     def ranks(self, size: int, measure: str = "accuracy") -> dict[str, Rank]:
-        """Of the systems that have all corpora and draws (with all texts also one draw); {} if there are fewer than two."""
+        """Of the untuned systems that have all corpora and draws (with all texts also one draw); {} if fewer than two have."""
         scores = {
-            name: {corpus: self.values(name, corpus, size, measure) for corpus in self.corpora} for name in self.systems
+            name: {corpus: self.values(name, corpus, size, measure) for corpus in self.corpora} for name in self.untuned
         }
         most = max((len(values) for one in scores.values() for values in one.values()), default=0)
         counts = {most} if size else {1, most}

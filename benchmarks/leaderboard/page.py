@@ -23,7 +23,6 @@ from page_tables import (
     span_of,
     system_table,
     texts_of,
-    trials,
 )
 from storage import read_results
 from time_plot import marks_of, time_plot
@@ -114,8 +113,7 @@ def view_of(board: Board) -> BoardView:
     lists: dict[str, Any] = {
         name: tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8")) for name in ("tried", "absent")
     }
-    untuned = [name for name in board.systems if not trials(board, name)]
-    tuned = [name for name in board.systems if trials(board, name)]
+    tuned = [name for name in board.systems if name not in board.untuned]
     comparisons = [board.comparisons(size) for size in TIMED_SIZES]
     marks = marks_of(list(dict.fromkeys(one.system for each in comparisons for c in each for one in c.systems)))
     reached = board.reached(GOAL_CORPUS, GOAL)
@@ -132,8 +130,8 @@ def view_of(board: Board) -> BoardView:
         facts_of(board),
         tiles_of(board, reached),
         sections,
-        score_table(board, untuned, board.corpora, f"Mean over {len(board.corpora)} corpora"),
-        score_table(board, untuned, SENTENCES, f"Mean over {len(SENTENCES)} corpora of single sentences"),
+        score_table(board, board.untuned, board.corpora, f"Mean over {len(board.corpora)} corpora"),
+        score_table(board, board.untuned, SENTENCES, f"Mean over {len(SENTENCES)} corpora of single sentences"),
         [score_table(board, board.systems, [corpus], corpus) for corpus in board.corpora],
         score_table(board, tuned, board.corpora, "Tuned settings") if tuned else None,
         [Key(number, name, swatch(mark)) for number, (name, mark) in enumerate(marks.items())],
@@ -168,7 +166,7 @@ def tiles_of(board: Board, reached: Sequence[Reached]) -> list[Tile]:
     tiles = []
     for size in SIZES:
         best = [
-            (mean.value, name) for name in board.systems if (mean := board.mean(name, board.corpora, size, "accuracy"))
+            (mean.value, name) for name in board.untuned if (mean := board.mean(name, board.corpora, size, "accuracy"))
         ]
         if best:
             value, name = max(best)
