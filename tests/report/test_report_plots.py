@@ -96,6 +96,16 @@ def test_dots_have_intervals_and_hollow_marks() -> None:
     assert "the paper&#x27;s number" in svg
 
 
+def test_no_space_is_left_below_a_short_last_panel() -> None:
+    def height(*counts: int) -> float:
+        shown = [DotPanel("", tuple(Dot(f"{n}", 1.0, 0.5, 2.0) for n in range(count))) for count in counts]
+        return float(ElementTree.fromstring(dots("", "y", shown, "")).attrib["height"])
+
+    assert height(9) - height(2) == height(9, 9, 9) - height(9, 9, 2) > 0
+    assert height(9, 2) == height(9, 9) == height(9)
+    assert height(2, 2, 9) == height(9, 9, 9)
+
+
 @pytest.mark.parametrize("name", ["HAN-APLN", "BiLSTM-APLN", "WWWWWW", "attention", "il", "Ñandú-ÄÖÜ", "注意力"])
 def test_names_in_upper_case_are_not_cut_off(name: str) -> None:
     shapes = {

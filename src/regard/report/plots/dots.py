@@ -11,6 +11,7 @@ from regard.report.plots.marks import Mark, legend_entry
 from regard.report.plots.svg import COLOURS, EDGE, FAINT, GAP, arrange, document, longest_label, panels, text
 
 WIDTH, ROW = 260.0, 20  # of a panel of dots
+COLUMNS = 2
 TYPES_ROW = 26  # of a panel of values per type
 
 
@@ -44,9 +45,12 @@ class TypePanel:
 def dots(title: str, y_title: str, shown: Sequence[DotPanel], other: str) -> str:
     """`other` is the legend of the hollow marks; "" if there are none."""
     room = 16 + longest_label(dot.name for panel in shown for dot in panel.dots)
-    size = (WIDTH, float(ROW * max(len(panel.dots) for panel in shown)))
+    lengths = [len(panel.dots) for panel in shown]
+    size = (WIDTH, float(ROW * max(lengths)))
     drawn = [partial(dot_panel, panel, y_title) for panel in shown]
-    body, width, height = arrange(drawn, size, (room, 14), True, row_gap=GAP)
+    body, width, height = arrange(drawn, size, (room, 14), True, COLUMNS, GAP)
+    last = lengths[(len(lengths) - 1) // COLUMNS * COLUMNS :]  # they may be lower than the others
+    height -= ROW * (max(lengths) - max(last))
     if other:
         ring = f'r="4" fill="none" stroke="{COLOURS[1]}" stroke-width="1.5"'
         body += [f'<circle cx="20" cy="{height + 4:.1f}" {ring}/>', text(30, height + 8, other, colour=FAINT)]
