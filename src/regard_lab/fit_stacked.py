@@ -177,7 +177,7 @@ class StackedEngine:
                 evaluations.append(Evaluation(scores, statistics.as_dict(), self.dev is not None))
         return evaluations
 
-    def weights(self, model: int, copied: bool = True) -> State:
+    def weights(self, model: int, copied: bool = True, into: State | None = None) -> State:
         return {name: weight.cpu().numpy() for name, weight in self.stack.state(model).items()}
 
     def load(self, weights: State, model: int) -> None:

@@ -32,7 +32,7 @@ from regard.training.committee_engine import CommitteeEngine, member_seed
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.fit import Parts, Run, fit
 from regard.training.loop import EpochPlan
-from regard.training.sparse_engine import read_by, read_texts
+from regard.training.sparse_engine import copy_of, read_by, read_texts
 
 TEXTS = ["Clean room, friendly staff.", "the worst film", "not good at all, not good", "odd words qqq", ""]
 
@@ -201,19 +201,30 @@ def test_scores_from_vectors_are_those_from_tables(outputs: int, bias: bool) -> 
     np.testing.assert_allclose(np.sort(scores), np.sort(of_members.ravel()), atol=1e-6)
 
 
-def test_weights_are_only_copied_if_an_earlier_epoch_may_be_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+def test_weights_are_only_copied_if_a_later_epoch_would_change_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[bool, bool]] = []
     real = CommitteeEngine.weights
 
-    def weights(self: CommitteeEngine, model: int = 0, copied: bool = True) -> State:
-        asked.append(copied)
-        return real(self, model, copied)
+    def weights(self: CommitteeEngine, model: int = 0, copied: bool = True, into: State | None = None) -> State:
+        asked.append((copied, bool(into)))
+        return real(self, model, copied, into)
 
     monkeypatch.setattr(CommitteeEngine, "weights", weights)
     last = trained(2).weights
-    assert asked == [False, False]
+    assert asked == [(False, False), (False, True)]
     asked.clear()
-    trained(2, select="accuracy")
-    assert asked
-    assert all(asked)
+    trained(2, select="accuracy", epochs=4)
+    assert asked[0] == (True, False)
+    assert all(is_reused for _, is_reused in asked[1:])
     assert any(value.any() for value in last.values())
+
+
+def test_a_copy_reuses_arrays_that_fit_and_are_its_own() -> None:
+    state = {name: np.full(3, number, dtype=np.float32) for number, name in enumerate(("a", "b", "c", "d"))}
+    frozen = np.zeros(3, dtype=np.float32)
+    frozen.flags.writeable = False
+    old = {"a": np.zeros(3, dtype=np.float32), "b": state["b"], "c": np.zeros(4, dtype=np.float32), "d": frozen}
+    copy = copy_of(state, old)
+    assert copy["a"] is old["a"]
+    assert all(copy[name] is not state[name] and copy[name] is not old[name] for name in ("b", "c", "d"))
+    assert all((copy[name] == state[name]).all() for name in state)

@@ -32,6 +32,7 @@ from regard.training.sparse_batch import Objective, Worker
 from regard.training.sparse_engine import (
     SQUARES,
     Tick,
+    copy_of,
     count_ticks,
     epoch_ticks,
     overwrite,
@@ -139,8 +140,9 @@ class CommitteeEngine:
         scores, spread = evaluate_committee(self.states, self.scale, self.data)
         return [Evaluation(scores, {"scores": {"words": spread}, "norms": {}}, self.data.has_dev, self.config.select)]
 
-    def weights(self, model: int = 0, copied: bool = True) -> State:
-        return {name: value.copy() if copied else value for name, value in by_member(self.states).items()}
+    def weights(self, model: int = 0, copied: bool = True, into: State | None = None) -> State:
+        current = by_member(self.states)
+        return copy_of(current, into or {}) if copied else current
 
     def load(self, weights: State, model: int = 0) -> None:
         overwrite(by_member(self.states), weights)

@@ -86,8 +86,11 @@ class Engine(Protocol):
     def evaluate(self, phase: Phase) -> Sequence[Evaluation | InputError]:
         """Each model on the dev texts, or on training texts if there are none. No random numbers."""
 
-    def weights(self, model: int, copied: bool = True) -> State:
-        """A copy of a model's weights. Unless `copied`, they may be those that the next epoch changes."""
+    def weights(self, model: int, copied: bool = True, into: State | None = None) -> State:
+        """A copy of a model's weights, which may be in the arrays `into`, an earlier copy that is no longer needed.
+
+        Unless `copied`, they may be those that the next epoch changes.
+        """
 
     def load(self, weights: State, model: int) -> None: ...
 
@@ -196,8 +199,9 @@ class Loop:
             may_be_best = plan.phase.may_be_best
             if progress.add(record, evaluation.scores, evaluation.is_dev, may_be_best, evaluation.select):
                 # where the last epoch is the best, nothing would ever read a copy of an earlier one
-                is_last = evaluation.select == "last" and len(self.engine.phases) == 1
-                progress.best = self.engine.weights(model, not is_last)
+                is_last = evaluation.select == "last" or plan.epoch_in_phase == plan.phase.epochs
+                copied = len(self.engine.phases) > 1 or not is_last
+                progress.best = self.engine.weights(model, copied, progress.best)
             records.append(record)
         if records:
             self.recorder.end(records[0] if len(records) == 1 else cast(EpochRecord, mean(records)))

@@ -128,7 +128,7 @@ class TorchEngine:
         scores = self.group.from_first(lambda: scores)  # which epoch is the best must not differ by a last digit
         return [Evaluation(scores, statistics.as_dict(), self.dev is not None, self.config.select or "accuracy")]
 
-    def weights(self, model: int = 0, copied: bool = True) -> State:
+    def weights(self, model: int = 0, copied: bool = True, into: State | None = None) -> State:
         state = self.model.state_dict()
         return {name: value.detach().cpu().clone().numpy() for name, value in state.items()}
 
