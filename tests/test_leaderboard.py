@@ -309,9 +309,25 @@ def test_the_page_says_which_cells_are_missing() -> None:
     ]
 
 
+def test_systems_that_lack_corpora_are_compared_on_the_cells_that_they_have() -> None:
+    """ "b" ran draw 1 of imdb and trec, where "a" has 71 and 91; "c" lacks that draw of trec."""
+    from page import view_of
+
+    rows = [
+        row("a", corpus, draw=draw, accuracy=start + draw)
+        for corpus, start in (("imdb", 70.0), ("trec", 90.0), ("mr", 10.0))
+        for draw in range(3)
+    ]
+    rows += [row("b", "imdb", draw=1, accuracy=60.0), row("b", "trec", draw=1, accuracy=80.0)]
+    rows += [row("c", "imdb", draw=1), row("c", "trec", draw=0), row("c", "mr", draw=0)]
+    (part,) = view_of(board(rows)).parts
+    assert (part.title, part.note) == ("100 texts, the corpora of b", "trec, imdb; draw 1")
+    assert [(name, entries[0].text) for name, entries in part.rows] == [("a", "81.0"), ("b", "70.0")]
+
+
 def test_a_mean_over_few_draws_says_how_many() -> None:
     from board import Mean
-    from page import entry
+    from score_tables import entry
 
     assert entry(Mean(80.04, 1.5, 5), 80.0, 100) == ("80.0", "± 1.5", True)
     assert entry(Mean(80.0, 1.5, 3), 81.0, 100) == ("80.0", "± 1.5, 3 draws", False)

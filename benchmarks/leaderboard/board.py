@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -112,13 +112,22 @@ class Board:
     def values(self, system: str, corpus: str, size: int, measure: str) -> list[float]:
         return [row[measure] for row in self.groups.get((system, corpus, size), [])]
 
-    def mean(self, system: str, corpora: Iterable[str], size: int, measure: str) -> Mean | None:
+    def part(self, system: str, size: int) -> tuple[tuple[str, ...], frozenset[int]]:
+        """The corpora on which a system ran with this number of texts, and the draws that all of them have."""
+        corpora = tuple(name for name in self.corpora if (system, name, size) in self.groups)
+        cells = of_shared_draws([self.groups[system, name, size] for name in corpora])
+        return corpora, frozenset(row["draw"] for row in (cells[0] if cells else []))
+
+    def mean(
+        self, system: str, corpora: Iterable[str], size: int, measure: str, among: Collection[int] | None = None
+    ) -> Mean | None:
         """Over the corpora and the draws that all of them have; None if there is none, or a corpus is missing.
 
-        The interval is that of the means of each draw over the corpora.
+        The interval is that of the means of each draw over the corpora. `among`: over these draws, None if one is missing.
         """
-        cells = of_shared_draws([self.groups.get((system, corpus, size), []) for corpus in corpora])
-        if not cells or not cells[0]:
+        given = [self.groups.get((system, corpus, size), []) for corpus in corpora]
+        cells = of_shared_draws([[row for row in rows if among is None or row["draw"] in among] for rows in given])
+        if not cells or not cells[0] or (among is not None and len(cells[0]) < len(among)):
             return None
         draws = np.mean([[row[measure] for row in rows] for rows in cells], axis=0)
         center, count = float(draws.mean()), len(draws)

@@ -31,7 +31,6 @@ from figures import processor, source_commit
 
 DEVELOPMENT = ("trec", "sst2", "sst1", "mr", "subj", "ag_news", "20newsgroups", "imdb")
 OTHERS = ("cr", "yelp_small", "amazon_multidomain")
-SENTENCES = ("trec", "sst2", "sst1", "mr", "subj", "cr")  # a text is a sentence; most are longer elsewhere
 SIZES = (100, 300, 1000, 0)  # 0: all texts
 DRAWS = 5
 PACKAGES = (

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from board import Board, Comparison, Mean, Reached, Timed, left_out
-from cells import DRAWS, OTHERS, SENTENCES, SIZES
+from board import Board, Comparison, Reached, Timed, left_out
+from cells import SIZES
 from jinja2 import ChoiceLoader, FileSystemLoader
 from markupsafe import Markup
 from page_tables import (
@@ -24,6 +24,7 @@ from page_tables import (
     system_table,
     texts_of,
 )
+from score_tables import ScoreTable, part_tables, score_table
 from storage import read_results
 from time_plot import marks_of, time_plot
 
@@ -38,20 +39,6 @@ HERE = Path(__file__).parent
 OUT = HERE.parents[1] / "docs" / "leaderboard.html"
 TIMED_SIZES = (100, 1000, 0)
 GOAL, GOAL_CORPUS = 91.0, "imdb"
-MEASURES = {"accuracy": "accuracy", "macro_f": "macro F1"}
-
-
-class Entry(NamedTuple):
-    text: str
-    interval: str
-    is_best: bool
-
-
-class ScoreTable(NamedTuple):
-    title: str
-    note: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Entry, ...]], ...]
 
 
 class Plot(NamedTuple):
@@ -81,7 +68,7 @@ class BoardView:
     tiles: list[Tile]
     sections: dict[str, str]
     scores: ScoreTable
-    sentences: ScoreTable
+    parts: list[ScoreTable]
     by_corpus: list[ScoreTable]
     tuned: ScoreTable | None
     keys: list[Key]
@@ -131,7 +118,7 @@ def view_of(board: Board) -> BoardView:
         tiles_of(board, reached),
         sections,
         score_table(board, board.untuned, board.corpora, f"Mean over {len(board.corpora)} corpora"),
-        score_table(board, board.untuned, SENTENCES, f"Mean over {len(SENTENCES)} corpora of single sentences"),
+        part_tables(board),
         [score_table(board, board.systems, [corpus], corpus) for corpus in board.corpora],
         score_table(board, tuned, board.corpora, "Tuned settings") if tuned else None,
         [Key(number, name, swatch(mark)) for number, (name, mark) in enumerate(marks.items())],
@@ -176,32 +163,6 @@ def tiles_of(board: Board, reached: Sequence[Reached]) -> list[Tile]:
         meaning = f"{first.system}, {first.setting}; {first.machine}; commit {first.commit[:7]}"
         tiles.append(Tile(f"time to {GOAL:g} % on {GOAL_CORPUS}", f"{first.seconds:.1f} s", meaning))
     return tiles
-
-
-def score_table(board: Board, systems: Sequence[str], corpora: Sequence[str], title: str) -> ScoreTable:
-    columns = [(measure, size) for measure in MEASURES for size in SIZES]
-    means = {name: [board.mean(name, corpora, size, measure) for measure, size in columns] for name in systems}
-    best = [max((one.value for row in means.values() if (one := row[k])), default=0.0) for k in range(len(columns))]
-    rows = tuple(
-        (name, tuple(entry(one, best[k], columns[k][1]) for k, one in enumerate(row)))
-        for name, row in means.items()
-        if any(row)
-    )
-    head = tuple(f"{MEASURES[measure]}, {f'{size:,}' if size else 'all'}" for measure, size in columns)
-    note = "" if len(corpora) > 1 else "held back" if corpora[0] in OTHERS else "development"
-    return ScoreTable(title, note, ("system", *head), rows)
-
-
-def entry(one: Mean | None, best: float, size: int) -> Entry:
-    """With all texts one draw is complete for a system without randomness, and needs no remark."""
-    if one is None:
-        return Entry("–", "", False)
-    is_short = one.draws < DRAWS and (size > 0 or one.draws > 1)
-    remarks = [
-        *([] if one.half is None else [f"± {one.half:.1f}"]),
-        *([f"{one.draws} draw{'s' if one.draws > 1 else ''}"] if is_short else []),
-    ]
-    return Entry(f"{one.value:.1f}", ", ".join(remarks), f"{one.value:.1f}" == f"{best:.1f}")
 
 
 def swatch(mark: Mark) -> Markup:
