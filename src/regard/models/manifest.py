@@ -23,7 +23,7 @@ FORMAT = "regard manifest 1"
 LISTED = (*FILES, *OPTIONAL)
 SPARED = {KEPT}  # a run may be given away without it
 THREADS = 2  # the largest files are the weights and the optimiser's sums
-PIECE = 1 << 26  # bytes hashed at once: between pieces, a thread waits for Python's lock
+PIECE = 1 << 26  # bytes mapped and hashed at once: between pieces, a thread waits for Python's lock
 MOST_FILES = 1_000_000  # of a folder of data
 HEX = set("0123456789abcdef")
 
@@ -125,10 +125,11 @@ def remedy() -> str:
 def of_file(path: Path) -> str:
     hashed = hashlib.sha256()
     with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size:  # nothing can be mapped of an empty file
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as content, memoryview(content) as view:
-                for start in range(0, len(view), PIECE):
-                    hashed.update(view[start : start + PIECE])
+        size = os.fstat(file.fileno()).st_size
+        for start in range(0, size, PIECE):  # what is mapped counts as memory of the process
+            length = min(PIECE, size - start)
+            with mmap(file.fileno(), length, access=ACCESS_READ, offset=start) as piece:
+                hashed.update(piece)
     return hashed.hexdigest()
 
 
