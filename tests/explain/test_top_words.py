@@ -73,12 +73,13 @@ def test_lines_from_numbers_are_those_of_records(regard: Regard, run: Path, tmp_
     assert chosen.out.splitlines()[0] == fast[0]
 
 
+@pytest.mark.parametrize("top", [["--top", "1"], []], ids=["words", "explanations"])
 def test_a_large_file_is_read_while_lines_are_written(
-    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    top: list[str], regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, out = tmp_path / "texts.jsonl", tmp_path / "words.jsonl"
     source.write_text('{"text": "good food"}\n' * 5 + '{"text": 3}\n' + '{"text": "bad"}\n', encoding="utf-8")
-    command = ("explain", run, "--file", source, "--top", "1", "--out", out)
+    command = ("explain", run, "--file", source, *top, "--out", out)
     held = regard(*command, "--skip-bad-rows")
     lines = out.read_text(encoding="utf-8")
     monkeypatch.setattr(explain_blocks, "LARGE", 1)

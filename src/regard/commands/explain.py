@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+from itertools import islice
 from pathlib import Path
 
 from regard.arguments import Parser
@@ -14,8 +14,6 @@ from regard.commands.reading import (
     add_model,
     add_reading,
     load_model,
-    read_source,
-    read_text,
 )
 from regard.errors import InputError
 from regard.report.text.characters import print_line
@@ -62,10 +60,8 @@ def list_methods() -> str:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.commands.explain_blocks import can_stream, stream_top
-    from regard.explain.explain import explain
+    from regard.commands.explain_blocks import can_stream, explained_blocks, read_texts, stream_top
     from regard.explain.top_words import explain_top
-    from regard.models.tasks import labels_as_shown
     from regard.report.text.formulas import Formulas
     from regard.report.text.notes import print_note
     from regard.report.text.top_words import check_top, write_top_words
@@ -79,33 +75,20 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("expected a text or --file, got both")
     folders = [arguments.folder, *([arguments.beside] if arguments.beside is not None else [])]
     models = [load_model(folder, arguments.device, not arguments.no_verify) for folder in folders]
-    trained = models[0]
-    if kind == "jsonl" and can_stream(arguments, models):
-        stream_top(arguments, trained)
-        return
-    if arguments.file is None and arguments.text_given != "-":
-        if os.path.isfile(arguments.text_given):
-            sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
-            print_line(f"regard: {sentence} {arguments.text_given}", sys.stderr)
-        corpus = read_text(arguments.text_given)
-    else:
-        corpus = read_source(arguments, trained, arguments.file or "-")
-    examples = corpus.examples[: arguments.limit]
-    texts = [example.text for example in examples]
-    if arguments.top is not None:
-        top = [explain_top(model, texts, arguments.top, arguments.method, arguments.target) for model in models]
-        formulas = Formulas(arguments.escape_formulas)
-        write_top_words(zip(examples, zip(*top, strict=True), strict=True), kind, arguments.out, folders, formulas)
-        formulas.report(print_note)
-        return
-    explanations = [
-        explain(model, texts, labels_as_shown(model.task, examples), arguments.method, arguments.target)
-        for model in models
-    ]
-    explained = zip(examples, zip(*explanations, strict=True), strict=True)
-    title = f"What {' and '.join(folders)} looked at"
-    formulas = Formulas(arguments.escape_formulas)
-    caution = write_explanations(explained, arguments.format, arguments.out, title, folders, formulas)
+    with read_texts(arguments, models[0], kind) as texts:
+        if kind == "jsonl" and can_stream(arguments, models):
+            stream_top(arguments, models[0], texts)
+            return
+        formulas, caution = Formulas(arguments.escape_formulas), ""
+        if arguments.top is not None:
+            examples = list(islice(texts, arguments.limit))
+            given = [example.text for example in examples]
+            top = [explain_top(model, given, arguments.top, arguments.method, arguments.target) for model in models]
+            write_top_words(zip(examples, zip(*top, strict=True), strict=True), kind, arguments.out, folders, formulas)
+        else:
+            explained = explained_blocks(arguments, models, texts)
+            title = f"What {' and '.join(folders)} looked at"
+            caution = write_explanations(explained, arguments.format, arguments.out, title, folders, formulas)
     formulas.report(print_note)
     if caution:
         print_line(f"regard: {arguments.out or arguments.format}: {caution}", sys.stderr)

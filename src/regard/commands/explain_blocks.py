@@ -1,16 +1,18 @@
-"""The strongest words of many texts, some thousands at a time; threads read them while the caller reads on and writes."""
+"""Explanations of many texts, some thousands at a time, so that a large file need not be in memory."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 from regard.commands.predict import LARGE
 from regard.commands.predict_blocks import chunks
-from regard.commands.reading import read_corpus, read_options
+from regard.commands.reading import check_lengths, read_options, read_source, read_text
 
 if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus, Stream
@@ -18,7 +20,7 @@ if typing.TYPE_CHECKING:
     from regard.explain.top_words import TopBlock
     from regard.models.model import Model
     from regard.models.trained import Trained
-    from regard.records import Example
+    from regard.records import Example, Explanation
     from regard.report.text.top_words import StrongestWords
 
 
@@ -32,39 +34,66 @@ def can_stream(arguments: argparse.Namespace, models: Sequence[Model]) -> bool:
     return has_blocks(models[0], arguments.method)
 
 
-def stream_top(arguments: argparse.Namespace, trained: Model) -> None:
-    """A large file is not read into memory at once, so a bad row may be reported after earlier rows were written."""
-    from regard.data.readers import report_skipped
+def stream_top(arguments: argparse.Namespace, trained: Model, texts: Corpus | Stream) -> None:
     from regard.models.tasks import Named
     from regard.models.trained import Trained
-    from regard.report.text.notes import print_note
     from regard.report.text.top_words import block_lines
     from regard.report.text.writing import emit
 
     assert isinstance(trained, Trained)
-    texts = read_texts(arguments, trained)
-    for sentence in texts.guessed:
-        print_note(sentence)
     blocks = strongest_blocks(trained, islice(texts, arguments.limit), arguments.top, arguments.target)
     emit(arguments.out, block_lines(blocks, trained.task.classes if isinstance(trained.task, Named) else ()))
-    report_skipped(texts, print_note)
 
 
-def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream:
+@contextmanager
+def read_texts(arguments: argparse.Namespace, trained: Model, kind: str) -> Iterator[Corpus | Stream]:
+    """Those of the argument, of a file or of standard input.
+
+    A large file is not read into memory at once if its explanations are written one by one, so a bad row may be reported after
+    earlier rows were written.
+    """
     from regard.corpora.lookup import resolve
-    from regard.data.readers import stream
+    from regard.data.readers import report_skipped, stream
+    from regard.report.text.characters import print_line
+    from regard.report.text.notes import print_note
 
-    source = arguments.file
-    options = read_options(arguments, trained, source)
-    if os.path.isfile(source) and os.path.getsize(source) >= LARGE:
-        return stream(resolve(source, "test"), options)
-    return read_corpus(source, options, "test")
+    source = arguments.file or "-"
+    if arguments.file is None and arguments.text_given != "-":
+        if os.path.isfile(arguments.text_given):
+            sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
+            print_line(f"regard: {sentence} {arguments.text_given}", sys.stderr)
+        yield read_text(arguments.text_given)
+    elif kind in ("jsonl", "csv") and os.path.isfile(source) and os.path.getsize(source) >= LARGE:
+        texts = stream(resolve(source, "test"), read_options(arguments, trained, source))
+        for sentence in texts.guessed:
+            print_note(sentence)
+        yield texts
+        report_skipped(texts, print_note)
+    else:
+        yield read_source(arguments, trained, source)
+
+
+def explained_blocks(
+    arguments: argparse.Namespace, models: Sequence[Model], texts: Corpus | Stream
+) -> Iterator[tuple[Example, Sequence[Explanation]]]:
+    """Every text with the explanation of each model."""
+    from regard.explain.explain import explain
+    from regard.models.tasks import labels_as_shown
+
+    for chunk in chunks(islice(texts, arguments.limit)):
+        check_lengths(models[0], chunk, texts.path)
+        given = [example.text for example in chunk]
+        each = [
+            explain(model, given, labels_as_shown(model.task, chunk), arguments.method, arguments.target)
+            for model in models
+        ]
+        yield from zip(chunk, zip(*each, strict=True), strict=True)
 
 
 def strongest_blocks(
     trained: Trained, examples: Iterable[Example], most: int, target: Target
 ) -> Iterator[StrongestWords]:
-    """Every text in order."""
+    """Every text in order; threads read ahead."""
     from regard.explain.top_words import top_blocks
     from regard.ordered_threads import ordered
 
