@@ -359,6 +359,13 @@ def test_times_are_compared_on_one_machine_and_the_corpora_that_all_have_there()
     assert (a.megabytes, b.megabytes) == (None, 90)
 
 
+def test_a_system_with_few_corpora_does_not_take_the_others_from_a_comparison() -> None:
+    """imdb, which four systems have, is not preferred to the three corpora that three have."""
+    rows = [row(name, corpus) for name in "abc" for corpus in ("imdb", "trec", "mr")]
+    (one,) = board([*rows, row("d", "imdb")]).comparisons(100)
+    assert (one.corpora, [timed.system for timed in one.systems]) == (("trec", "mr", "imdb"), ["a", "b", "c"])
+
+
 def test_the_fastest_system_with_an_accuracy_is_found_by_its_mean_and_its_median_time() -> None:
     shown = board(
         [

@@ -152,20 +152,22 @@ class Board:
         return sorted((one for one in found if one.weight), key=lambda one: -one.weight)
 
     def comparison(self, machine: Machine, size: int) -> Comparison:
-        """On the corpora that the most systems have on this machine, the systems that have all of them there."""
+        """On the corpora that the most systems have on this machine, the systems that have all of them there.
+
+        Systems with less than half of all corpora of this size do not decide which corpora these are.
+        """
         groups = {
             (system, corpus): rows
             for (system, corpus, of), rows in self.groups.items()
             if of == size and is_timed(rows) and {machine_of(row) for row in rows} == {machine}
         }
-        counts = {corpus: sum(corpus == other for _, other in groups) for corpus in self.corpora}
-        corpora = tuple(name for name in self.corpora if counts[name] == max(counts.values(), default=0) > 0)
-        complete = {
-            name: [groups[name, corpus] for corpus in corpora]
-            for name in self.systems
-            if corpora and all((name, corpus) in groups for corpus in corpora)
+        deciding = {name for name in self.systems if 2 * len(self.part(name, size)[0]) >= len(self.corpora)}
+        counts = {
+            corpus: sum(corpus == other and name in deciding for name, other in groups) for corpus in self.corpora
         }
-        timed = tuple(timed_system(name, cells) for name, cells in complete.items() if of_shared_draws(cells)[0])
+        corpora = tuple(name for name in self.corpora if counts[name] == max(counts.values(), default=0) > 0)
+        cells = {name: [groups.get((name, corpus), []) for corpus in corpora] for name in self.systems if corpora}
+        timed = tuple(timed_system(name, rows) for name, rows in cells.items() if of_shared_draws(rows)[0])
         return Comparison(machine, size, corpora, timed)
 
     def reached(self, corpus: str, accuracy: float) -> list[Reached]:
