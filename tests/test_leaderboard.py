@@ -327,12 +327,13 @@ def test_systems_that_lack_corpora_are_compared_on_the_cells_that_they_have() ->
 
 def test_a_mean_over_few_draws_says_how_many() -> None:
     from board import Mean
-    from score_tables import entry
+    from score_tables import entry, lacks_draws
 
-    assert entry(Mean(80.04, 1.5, 5), 80.0, 100) == ("80.0", "± 1.5", True)
-    assert entry(Mean(80.0, 1.5, 3), 81.0, 100) == ("80.0", "± 1.5, 3 draws", False)
-    assert entry(Mean(80.0, None, 1), 81.0, 100).interval == "1 draw"
-    assert entry(Mean(80.0, None, 1), 81.0, 0).interval == ""  # all texts, no randomness
+    assert entry(Mean(80.04, 1.5, 5), 80.0) == ("80.0", "± 1.5", True)
+    assert entry(Mean(80.0, 1.5, 3), 81.0, is_marked=True) == ("80.0", "± 1.5, 3 draws", False)
+    assert entry(Mean(80.0, None, 1), 81.0, is_marked=True).interval == "1 draw"
+    assert [lacks_draws(Mean(80.0, None, count), 100) for count in (1, 4, 5)] == [True, True, False]
+    assert [lacks_draws(Mean(80.0, None, count), 0) for count in (1, 4, 5)] == [False, True, False]
 
 
 def test_times_are_compared_on_one_machine_and_the_corpora_that_all_have_there() -> None:

@@ -100,6 +100,7 @@ def view_of(board: Board) -> BoardView:
     lists: dict[str, Any] = {
         name: tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8")) for name in ("tried", "absent")
     }
+    why = lists["absent"]["why"]
     tuned = [name for name in board.systems if name not in board.untuned]
     comparisons = [board.comparisons(size) for size in TIMED_SIZES]
     marks = marks_of(list(dict.fromkeys(one.system for each in comparisons for c in each for one in c.systems)))
@@ -129,7 +130,7 @@ def view_of(board: Board) -> BoardView:
         rank_table(board),
         reached_table(reached, GOAL_CORPUS, GOAL),
         lists["tried"]["tried"],
-        [*not_run(board), *partly_run(board, lists["absent"]["partial"]), *lists["absent"]["absent"]],
+        [*not_run(board, why), *partly_run(board, why), *lists["absent"]["absent"]],
         {"systems": system_table(board), "corpora": corpus_table(board), "machines": machine_table(board)},
         {
             name: why

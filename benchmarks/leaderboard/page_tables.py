@@ -48,8 +48,13 @@ def reached_table(reached: Sequence[Reached], corpus: str, goal: float) -> Table
     return Table(f"Mean accuracy of at least {goal:g} % on {corpus}, machine by machine, the fastest first", head, rows)
 
 
-def not_run(board: Board) -> list[dict[str, str]]:
-    return [{"name": name, "reason": reason(name)} for name in SYSTEMS if name not in board.systems]
+def not_run(board: Board, why: Mapping[str, str]) -> list[dict[str, str]]:
+    """Systems without a cell: what they need, and `why`, by the name of the system."""
+    return [
+        {"name": name, "reason": "; ".join([reason(name), *([why[name]] if name in why else [])])}
+        for name in SYSTEMS
+        if name not in board.systems
+    ]
 
 
 def partly_run(board: Board, why: Mapping[str, str]) -> list[dict[str, str]]:

@@ -31,7 +31,7 @@ def score_table(board: Board, systems: Sequence[str], corpora: Sequence[str], ti
     means = {name: [board.mean(name, corpora, size, measure) for measure, size in columns] for name in systems}
     best = [max((one.value for row in means.values() if (one := row[k])), default=0.0) for k in range(len(columns))]
     rows = tuple(
-        (name, tuple(entry(one, best[k], columns[k][1]) for k, one in enumerate(row)))
+        (name, tuple(entry(one, best[k], lacks_draws(one, columns[k][1])) for k, one in enumerate(row)))
         for name, row in means.items()
         if any(row)
     )
@@ -58,21 +58,23 @@ def part_table(
     means = {name: [board.mean(name, corpora, size, measure, draws) for measure in MEASURES] for name in board.untuned}
     complete = {name: row for name, row in means.items() if all(row)}
     best = [max((one.value for row in complete.values() if (one := row[k])), default=0.0) for k in range(len(MEASURES))]
-    rows = tuple(
-        (name, tuple(entry(one, best[k], size) for k, one in enumerate(row))) for name, row in complete.items()
-    )
+    rows = tuple((name, tuple(entry(one, best[k]) for k, one in enumerate(row))) for name, row in complete.items())
     title = f"{texts_of(size).capitalize()}, the corpora of {' and '.join(names)}"
     note = f"{', '.join(corpora)}; draw{'s' if len(draws) > 1 else ''} {', '.join(map(str, sorted(draws)))}"
     return ScoreTable(title, note, ("system", *MEASURES.values()), rows)
 
 
-def entry(one: Mean | None, best: float, size: int) -> Entry:
-    """With all texts one draw is complete for a system without randomness, and needs no remark."""
+def entry(one: Mean | None, best: float, is_marked: bool = False) -> Entry:
+    """`is_marked`: with the number of draws."""
     if one is None:
         return Entry("–", "", False)
-    is_short = one.draws < DRAWS and (size > 0 or one.draws > 1)
     remarks = [
         *([] if one.half is None else [f"± {one.half:.1f}"]),
-        *([f"{one.draws} draw{'s' if one.draws > 1 else ''}"] if is_short else []),
+        *([f"{one.draws} draw{'s' if one.draws > 1 else ''}"] if is_marked else []),
     ]
     return Entry(f"{one.value:.1f}", ", ".join(remarks), f"{one.value:.1f}" == f"{best:.1f}")
+
+
+def lacks_draws(one: Mean | None, size: int) -> bool:
+    """With all texts one draw is complete for a system without randomness."""
+    return one is not None and one.draws < DRAWS and (size > 0 or one.draws > 1)
