@@ -431,7 +431,7 @@ def test_the_table_has_means_and_intervals(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(storage, "RESULTS", tmp_path)
     table.write_table()
-    assert "| regard | 81.0 ± 12.7 | 81.0 |" in (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "| regard | 81.0 ± 12.7 (2 draws) | 81.0 (2 draws) |" in (tmp_path / "table.md").read_text(encoding="utf-8")
 
 
 def test_the_committed_page_shows_all_committed_cells() -> None:

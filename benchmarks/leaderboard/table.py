@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from board import Board
+from board import Board, Mean
 from cells import SIZES
-from scipy import stats
+from score_tables import lacks_draws
 from storage import RESULTS, read_results
 
 
@@ -33,17 +32,24 @@ def section(board: Board, size: int, measure: str, title: str) -> list[str]:
         "|---|" + "---:|" * (len(board.corpora) + 1),
     ]
     for system in board.systems:
-        values = [board.values(system, corpus, size, measure) for corpus in board.corpora]
-        found = board.mean(system, board.corpora, size, measure)
-        mean = f"{found.value:.1f}" if found else ""
-        lines.append(f"| {system} | {' | '.join(map(with_interval, values))} | {mean} |")
+        values = [cell(board.mean(system, [corpus], size, measure), size) for corpus in board.corpora]
+        lines.append(f"| {system} | {' | '.join(values)} | {overall(board, system, size, measure)} |")
     return lines
 
 
-def with_interval(values: list[float]) -> str:
-    if not values:
-        return ""
-    if len(values) == 1:
-        return f"{values[0]:.1f}"
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):.1f} ± {half:.1f}"
+def cell(one: Mean | None, size: int) -> str:
+    return "" if one is None else " ".join([f"{one.value:.1f}", *interval(one), *few(one, size)])
+
+
+def overall(board: Board, system: str, size: int, measure: str) -> str:
+    found = board.mean(system, board.corpora, size, measure)
+    return "" if found is None else " ".join([f"{found.value:.1f}", *few(found, size)])
+
+
+def interval(one: Mean) -> list[str]:
+    return [] if one.half is None else [f"± {one.half:.1f}"]
+
+
+def few(one: Mean, size: int) -> list[str]:
+    """How many draws, if not all of them are there."""
+    return [f"({one.draws} draw{'s' if one.draws > 1 else ''})"] if lacks_draws(one, size) else []
