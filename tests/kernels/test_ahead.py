@@ -122,7 +122,7 @@ def test_what_another_process_has_stored_is_loaded(monkeypatch: pytest.MonkeyPat
         asked.append(name)
         return True
 
-    monkeypatch.setattr(compiling.FunctionCache, "load_overload", lambda *signature: loaded.append(signature))
+    monkeypatch.setattr(compiling.TolerantCache, "stored", lambda *signature: loaded.append(signature))
     monkeypatch.setattr(compiling.FunctionCache, "save_overload", lambda *signature: None)
     monkeypatch.setattr(compiling, "elsewhere", [answer])
 
