@@ -206,7 +206,10 @@ def time_section(one: Comparison, marks: dict[str, Mark]) -> TimeSection:
         for t in sorted(one.systems, key=lambda t: t.train)
     ]
     return TimeSection(
-        title, f"{len(one.corpora)} corpora: {', '.join(one.corpora)}", plots, Table(f"{title}, in numbers", head, rows)
+        title,
+        f"{len(one.corpora)} corp{'us' if len(one.corpora) == 1 else 'ora'}: {', '.join(one.corpora)}",
+        plots,
+        Table(f"{title}, in numbers", head, rows),
     )
 
 

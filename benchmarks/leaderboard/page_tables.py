@@ -73,14 +73,17 @@ def gaps(board: Board, name: str) -> list[str]:
     for size in SIZES:
         counts = {corpus: len(board.values(name, corpus, size, "accuracy")) for corpus in board.corpora}
         without = [corpus for corpus, count in counts.items() if not count]
-        few = [
-            f"{count} of {DRAWS} draws on {corpus}" for corpus, count in counts.items() if size and 0 < count < DRAWS
-        ]
+        few = {
+            count: [corpus for corpus, other in counts.items() if other == count]
+            for count in range(1, DRAWS)
+            if size and count in counts.values()
+        }
         if len(without) == len(counts):
             missing.append(texts_of(size))
         elif without or few:
-            words = [*([f"without {', '.join(without)}"] if without else []), *few]
-            partial.append(f"{texts_of(size)}: {', '.join(words)}")
+            words = [f"without {', '.join(without)}"] if without else []
+            words += [f"{count} of {DRAWS} draws on {', '.join(names)}" for count, names in few.items()]
+            partial.append(f"{texts_of(size)}: {', and '.join(words)}")
     return [*partial, *([f"not run with {', '.join(missing)}"] if missing else [])]
 
 
