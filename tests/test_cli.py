@@ -24,7 +24,7 @@ import torch
 
 from command import TINY, CommandResult, Regard, write_csv
 from regard import __version__, cli
-from regard.commands import predict, predict_blocks
+from regard.commands import predict_blocks, reading
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
 from regard.data.wordpieces import WordPieces
@@ -271,7 +271,7 @@ def test_predictions_stay_with_their_rows(regard: Regard, run: Path, table: Path
 def test_every_row_is_written_and_bad_ones_have_an_error(
     regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, option: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(predict, "LARGE", large)
+    monkeypatch.setattr(reading, "LARGE", large)
     path = tmp_path / "a.csv"
     path.write_text("id,text,label\na,,1\nb,good,1\nc,too,many,fields\nd,bad,\n", encoding="utf-8")
     result = regard("predict", run, path, *option, "--format", "jsonl", "--keep", "id")

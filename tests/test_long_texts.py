@@ -9,7 +9,7 @@ import pytest
 
 from command import Regard, write_csv
 from regard.cli import main
-from regard.commands import predict
+from regard.commands import reading
 from tiny_bert import save_bert
 
 pytest.importorskip("transformers")
@@ -47,7 +47,7 @@ def test_the_file_and_row_of_a_long_text_are_reported(
 def test_the_file_and_row_are_reported_for_streamed_files(
     regard: Regard, strict_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predict, "LARGE", 0)
+    monkeypatch.setattr(reading, "LARGE", 0)
     path = write_csv(tmp_path / "long.csv", LONG)
     result = regard("predict", strict_run, path, "--out", tmp_path / "answers.csv", "--strict")
     assert f"{path}, row 5: expected a text of up to 18 word pieces" in result.error
@@ -60,7 +60,7 @@ def test_a_long_text_among_others_gets_an_error_instead_of_a_prediction(
     regard: Regard, strict_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: bool
 ) -> None:
     if streamed:
-        monkeypatch.setattr(predict, "LARGE", 0)
+        monkeypatch.setattr(reading, "LARGE", 0)
     path = write_csv(tmp_path / "long.csv", LONG)
     result = regard("predict", strict_run, path)
     assert result.code == 0

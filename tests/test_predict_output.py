@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from command import Regard, write_csv
-from regard.commands import predict
+from regard.commands import reading
 from regard.records import Example, Prediction
 from regard.report.text import prediction_files
 from regard.report.text.prediction_lines import Block, block_lines
@@ -102,7 +102,7 @@ def test_parquet_has_the_values_of_the_csv(
     regard: Regard, run: Path, texts: Path, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(predict, "LARGE", large)
+    monkeypatch.setattr(reading, "LARGE", large)
     monkeypatch.setattr(prediction_files, "CHUNK", 3)
     out = texts.parent / "answers.parquet"
     assert regard("predict", run, texts, "--keep", "id", "--out", out).code == 0

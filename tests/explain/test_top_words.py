@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import Regard
-from regard.commands import explain_blocks
+from regard.commands import reading
 from regard.explain import top_words as module
 from regard.explain.explain import explain
 from regard.explain.top_words import explain_top
@@ -82,7 +82,7 @@ def test_a_large_file_is_read_while_lines_are_written(
     command = ("explain", run, "--file", source, *top, "--out", out)
     held = regard(*command, "--skip-bad-rows")
     lines = out.read_text(encoding="utf-8")
-    monkeypatch.setattr(explain_blocks, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE", 1)
     streamed = regard(*command, "--skip-bad-rows")
     assert out.read_text(encoding="utf-8") == lines
     assert (held.code, streamed.code, len(lines.splitlines())) == (0, 0, 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 
 from regard.arguments import Parser
@@ -60,7 +60,7 @@ def list_methods() -> str:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.commands.explain_blocks import can_stream, explained_blocks, read_texts, stream_top
+    from regard.commands.explain_blocks import can_stream, example_chunks, explained_blocks, read_texts, stream_top
     from regard.explain.top_words import explain_top
     from regard.report.text.formulas import Formulas
     from regard.report.text.notes import print_note
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
             return
         formulas, caution = Formulas(arguments.escape_formulas), ""
         if arguments.top is not None:
-            examples = list(islice(texts, arguments.limit))
+            examples = [*chain.from_iterable(example_chunks(arguments, models[0], texts))]
             given = [example.text for example in examples]
             top = [explain_top(model, given, arguments.top, arguments.method, arguments.target) for model in models]
             write_top_words(zip(examples, zip(*top, strict=True), strict=True), kind, arguments.out, folders, formulas)

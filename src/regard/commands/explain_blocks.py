@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
-from regard.commands.predict import LARGE
-from regard.commands.predict_blocks import chunks
-from regard.commands.reading import check_lengths, read_options, read_source, read_text
+from regard.commands.predict_blocks import block_of, chunks
+from regard.commands.reading import check_lengths, is_large, read_options, read_source, read_text
 
 if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus, Stream
@@ -63,7 +62,7 @@ def read_texts(arguments: argparse.Namespace, trained: Model, kind: str) -> Iter
             sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
             print_line(f"regard: {sentence} {arguments.text_given}", sys.stderr)
         yield read_text(arguments.text_given)
-    elif kind in ("jsonl", "csv") and os.path.isfile(source) and os.path.getsize(source) >= LARGE:
+    elif kind in ("jsonl", "csv") and is_large(source):
         texts = stream(resolve(source, "test"), read_options(arguments, trained, source))
         for sentence in texts.guessed:
             print_note(sentence)
@@ -73,6 +72,16 @@ def read_texts(arguments: argparse.Namespace, trained: Model, kind: str) -> Iter
         yield read_source(arguments, trained, source)
 
 
+def example_chunks(arguments: argparse.Namespace, trained: Model, texts: Corpus | Stream) -> Iterator[list[Example]]:
+    """Up to --limit texts. The lengths of those that are still being read are checked here."""
+    from regard.data.readers import Stream
+
+    for chunk in chunks(islice(texts, arguments.limit)):
+        if isinstance(texts, Stream):
+            check_lengths(trained, chunk, texts.path)
+        yield chunk
+
+
 def explained_blocks(
     arguments: argparse.Namespace, models: Sequence[Model], texts: Corpus | Stream
 ) -> Iterator[tuple[Example, Sequence[Explanation]]]:
@@ -80,8 +89,7 @@ def explained_blocks(
     from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
 
-    for chunk in chunks(islice(texts, arguments.limit)):
-        check_lengths(models[0], chunk, texts.path)
+    for chunk in example_chunks(arguments, models[0], texts):
         given = [example.text for example in chunk]
         each = [
             explain(model, given, labels_as_shown(model.task, chunk), arguments.method, arguments.target)
@@ -109,11 +117,7 @@ def strongest_blocks(
 
 
 def as_lines(trained: Trained, examples: Sequence[Example], block: TopBlock) -> StrongestWords:
-    from regard.models.tasks import Classes
-    from regard.report.text.prediction_lines import Block
     from regard.report.text.top_words import StrongestWords
 
-    task = trained.task
-    answers = task.answers(block.logits)
-    predicted = Block(examples, answers, task.chosen(answers) if isinstance(task, Classes) else None)
+    predicted = block_of(trained.task, examples, trained.task.answers(block.logits))
     return StrongestWords(predicted, block.targets, block.bounds, block.starts, block.ends, block.values)

@@ -19,6 +19,7 @@ from regard.commands.reading import (
     add_model,
     add_reading,
     check_lengths,
+    is_large,
     load_model,
     read_corpus,
     read_options,
@@ -39,7 +40,6 @@ if typing.TYPE_CHECKING:
 
 RESERVED = ("row", "text", "prediction", "probabilities", "error")  # keys that predictions have in any format
 ADVICE = "without --strict, such rows get an error instead of a prediction"
-LARGE = 1 << 26  # bytes from which a file is streamed
 
 
 def add_arguments(parser: Parser) -> None:
@@ -200,7 +200,7 @@ def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream
             raise InputError(f"--keep {arguments.keep[0]}: expected a file with columns, got a text")
         return read_text(source)
     options = predict_options(arguments, trained)
-    if os.path.isfile(source) and os.path.getsize(source) >= LARGE:
+    if is_large(source):
         texts: Corpus | Stream = stream(resolve(source, "test"), options)
     else:
         texts = read_corpus(source, options, "test")

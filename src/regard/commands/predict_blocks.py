@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from regard.commands.reading import check_lengths
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from regard.models.model import Model
+    from regard.models.task import Task
     from regard.records import Example, Prediction
     from regard.report.text.prediction_lines import Block
 
@@ -39,9 +43,6 @@ def chunks(examples: Iterable[Example]) -> Iterator[list[Example]]:
 
 def predict_block(trained: Model, chunk: list[Example], where: str, strict: bool) -> Block:
     """Texts that are too long for the model get an error, or raise it if `strict`."""
-    from regard.models.tasks import Classes
-    from regard.report.text.prediction_lines import Block
-
     try:
         answers = trained.answers([example.text for example in chunk if example.error is None])
     except InputError:
@@ -50,8 +51,14 @@ def predict_block(trained: Model, chunk: list[Example], where: str, strict: bool
             raise
         chunk = [example if example.error else checked(trained, example, where) for example in chunk]
         answers = trained.answers([example.text for example in chunk if example.error is None])
-    task = trained.task
-    return Block(chunk, answers, task.chosen(answers) if isinstance(task, Classes) else None)
+    return block_of(trained.task, chunk, answers)
+
+
+def block_of(task: Task, examples: Sequence[Example], answers: NDArray[np.float64]) -> Block:
+    from regard.models.tasks import Classes
+    from regard.report.text.prediction_lines import Block
+
+    return Block(examples, answers, task.chosen(answers) if isinstance(task, Classes) else None)
 
 
 def predicted(

@@ -25,6 +25,7 @@ if typing.TYPE_CHECKING:
 
 A_RUN = "the folder that `regard train` wrote"
 A_RUN_ANYWHERE = f"{A_RUN}, or hf://USER/NAME@REVISION on the Hugging Face hub"
+LARGE = 1 << 26  # bytes from which a file is streamed
 WRAPPED = ("fasttext:", "hf:")  # models of other libraries that can be loaded without running code in them
 
 
@@ -181,6 +182,11 @@ def read_corpus(source: str, options: ReadOptions, part: str) -> Corpus:
             print("regard: reading texts from the keyboard, one per line; end with Ctrl-D", file=sys.stderr)
         return read_lines(sys.stdin.buffer, "standard input", options)
     return read(resolve(source, part), options)
+
+
+def is_large(source: str) -> bool:
+    """Whether it is a file that should not be held in memory."""
+    return os.path.isfile(source) and os.path.getsize(source) >= LARGE
 
 
 def check_lengths(trained: Model, examples: Sequence[Example], where: str) -> None:

@@ -20,11 +20,11 @@ from regard.kernels.strongest import strongest
 from regard.kernels.summed_effects import effects_from_sums
 from regard.models.model import Model
 from regard.models.tasks import MultiLabel, Named, Regression
-from regard.models.trained import Trained, checked_finite
+from regard.models.trained import CHUNK, Trained, checked_finite
 from regard.ordered_threads import ordered
 from regard.records import TopWords
 
-MANY = 4096  # texts from which terms are computed in advance, as for predictions
+MANY = CHUNK  # texts from which terms are computed in advance, as for predictions
 PIECE = 512  # texts read at a time by one thread
 
 Doubles = NDArray[np.float64]

@@ -45,7 +45,7 @@ class Answering(NamedTuple):
     """What the units of a model add to the sums of a text."""
 
     words: Floats  # (words, M (C + 1)) w s for each output and then w, by member; with those of the word's beginning
-    units: Floats  # (units, M (C + 1)) the same of every unit alone; row 0, which is no unit, is 0
+    units: Floats  # (units, M (C + 1)) the same of every unit alone; row 0 stands for none and is 0
     bias: Floats  # (C,)
     dictionary: Dictionary
     beginnings: Dictionary

@@ -129,7 +129,8 @@ def _leave_out(
                 if ids[j] < word_ids:
                     own[first[j]] = ids[j]
         for word in range(count):  # words that become neighbours when the one between them is left out
-            prefetch_pair(keys, own[word - 1] if word > 0 else EDGE, own[word + 1] if word + 1 < count else EDGE)
+            before = own[word - 1] if word > 0 else EDGE
+            prefetch_pair(keys, pair_ids, before, own[word + 1] if word + 1 < count else EDGE)
         here = log_odds(whole, bias, targets[text], independent, logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
             begin, end = member_starts[group], member_starts[group + 1]

@@ -113,9 +113,11 @@ _most_new = inner(most_new)
 
 
 @inner
-def prefetch_pair(keys: Keys, first: int, second: int) -> None:
+def prefetch_pair(keys: Keys, ids: Ids, first: int, second: int) -> None:
     """Ask for the slot of a pair that will be looked up soon."""
-    prefetch(keys, slot_of((np.int64(first) << 32) | np.int64(second), len(keys)))
+    slot = slot_of((np.int64(first) << 32) | np.int64(second), len(keys))
+    prefetch(keys, slot)
+    prefetch(ids, slot)
 
 
 @inner

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from regard.kernels import compiling
 from regard.kernels.answering import TINY, Answering, Sums
 from regard.kernels.leaving_out import HEAVY, log_odds
-from regard.kernels.pairs import EDGE, EMPTY, UNKNOWN, slot_of
+from regard.kernels.pairs import EDGE, UNKNOWN, find_pair, prefetch_pair
 from regard.kernels.prefetching import prefetch
 
 compiled = compiling.compiled(error_model="numpy")
@@ -22,8 +22,6 @@ Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
-
-NONE = -1  # a slot: there is no new pair
 
 
 def effects_from_sums(
@@ -47,11 +45,11 @@ def _leave_each_out(
     words: Floats, units: Floats, pair_keys: Ints, pair_ids: Ids, bias: Floats,
     reads_unknown: bool, independent: bool, effects: Doubles,
 ) -> None:  # fmt: skip
-    outputs, size, mask = len(bias), units.shape[1], len(pair_keys) - 1
+    outputs, size = len(bias), units.shape[1]
     longest = 0
     for text in range(len(counts)):
         longest = max(longest, counts[text])
-    keys, slots = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+    new = np.empty(longest, dtype=np.int64)  # the unit of the pair that a word's neighbours become, or 0
     rest, logits = np.empty(size + 1), np.empty(outputs)  # `log_odds` expects one number more than there are sums
     low = 0
     for text in range(len(counts)):
@@ -59,41 +57,32 @@ def _leave_each_out(
         if not count or left[text]:
             low += count
             continue
-        # First all keys, then all slots, then all rows: memory answers several requests at a time.
+        # First all slots, then all rows: memory answers several requests at a time.
         covered = 0  # words and pairs that are units
-        before = np.int64(EDGE)
+        before = EDGE
         for word in range(count):
-            own = np.int64(ids[low + word])
-            after = np.int64(ids[low + word + 1]) if word + 1 < count else np.int64(EDGE)
-            slots[word] = NONE
-            if before != UNKNOWN and after != UNKNOWN and count > 1:
-                keys[word] = before << 32 | after
-                slots[word] = slot_of(keys[word], len(pair_keys))
-                prefetch(pair_keys, slots[word])
-                prefetch(pair_ids, slots[word])
+            own = int(ids[low + word])
+            after = int(ids[low + word + 1]) if word + 1 < count else EDGE
+            prefetch_pair(pair_keys, pair_ids, before, after)
             covered += own != UNKNOWN or reads_unknown or rows[low + word] > 0
             covered += pairs[shift + word] > 0
             before = own
         covered += pairs[shift + count] > 0
         for word in range(count):
-            slot = slots[word]
-            if slot != NONE:
-                while pair_keys[slot] != EMPTY and pair_keys[slot] != keys[word]:
-                    slot = (slot + 1) & mask
-                slots[word] = NONE
-                if pair_keys[slot] == keys[word]:
-                    slots[word] = pair_ids[slot]
-                    prefetch(units, slots[word])
+            before = int(ids[low + word - 1]) if word > 0 else EDGE
+            after = int(ids[low + word + 1]) if word + 1 < count else EDGE
+            new[word] = find_pair(pair_keys, pair_ids, before, after)
+            prefetch(units, new[word])
         for k in range(size):
             rest[k] = totals[text, k]
         rest[size] = 0.0
         here = log_odds(rest, bias, targets[text], independent, logits)
         for word in range(count):
-            own, row = np.int64(ids[low + word]), np.int64(rows[low + word])
-            first, last = np.int64(pairs[shift + word]), np.int64(pairs[shift + word + 1])
+            own, row = int(ids[low + word]), int(rows[low + word])
+            first, last = int(pairs[shift + word]), int(pairs[shift + word + 1])
             remaining = covered - (own != UNKNOWN or reads_unknown or row > 0) - (first > 0) - (last > 0)
             is_heavy = False
-            for k in range(size):  # row 0 of `units` is that of no unit
+            for k in range(size):  # row 0 of `units` stands for none
                 taken = np.float64(words[own, k]) + units[row, k] + units[first, k] + units[last, k]
                 rest[k] = totals[text, k] - taken
             for k in range(outputs, size, outputs + 1):
@@ -110,10 +99,10 @@ def _leave_each_out(
                     if other != word and other != word + 1:
                         for k in range(size):
                             rest[k] += units[pairs[shift + other], k]
-            if slots[word] != NONE:
+            if new[word] > 0:
                 remaining += 1
                 for k in range(size):
-                    rest[k] += units[slots[word], k]
+                    rest[k] += units[new[word], k]
             if count == 1:  # an empty text: the bias alone
                 for k in range(size):
                     rest[k] = 0.0

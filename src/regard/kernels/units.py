@@ -56,7 +56,7 @@ def _find(
                 size += 1
         for position in range(low, high + 1 if high > low else high):
             if position + AHEAD < high:
-                prefetch_pair(keys, words[position + AHEAD - 1], words[position + AHEAD])
+                prefetch_pair(keys, pair_ids, words[position + AHEAD - 1], words[position + AHEAD])
             left = words[position - 1] if position > low else 0
             right = words[position] if position < high else 0
             pair = find_pair(keys, pair_ids, left, right)

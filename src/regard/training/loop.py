@@ -87,7 +87,7 @@ class Engine(Protocol):
         """Each model on the dev texts, or on training texts if there are none. No random numbers."""
 
     def weights(self, model: int, copied: bool = True, into: State | None = None) -> State:
-        """A copy of a model's weights, which may be in the arrays `into`, an earlier copy that is no longer needed.
+        """A copy of a model's weights, which may overwrite the arrays `into`, an earlier copy.
 
         Unless `copied`, they may be those that the next epoch changes.
         """

@@ -44,8 +44,12 @@ def answer_strings(block: Block, classes: Sequence[str]) -> Iterable[str]:
         return written(block.answers[:, 0])
     names = [quoted(name) for name in classes]
     columns = [written(block.answers[:, k]) for k in range(len(classes))]
-    template = ", ".join(f"{name.replace('{', '{{').replace('}', '}}')}: {{}}" for name in names)
-    parts = (f'{{}}, "confidence": {{}}, "probabilities": {{{{{template}}}}}').format
+    parts = f'{{}}, "confidence": {{}}, "probabilities": {probabilities_template(names)}'.format
     confidence = written(block.answers[np.arange(len(block.answers)), block.chosen])
     predicted = [names[k] for k in block.chosen.tolist()]
     return map(parts, predicted, confidence, *columns)
+
+
+def probabilities_template(names: Sequence[str]) -> str:
+    """Of `str.format`, for the probabilities of classes whose names are quoted already."""
+    return "{{" + ", ".join(f"{name.replace('{', '{{').replace('}', '}}')}: {{}}" for name in names) + "}}"

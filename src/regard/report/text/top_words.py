@@ -15,7 +15,7 @@ from regard.errors import InputError
 from regard.records import Example, TopWords
 from regard.report.text.explanation_lines import dumped, written
 from regard.report.text.formulas import Formulas
-from regard.report.text.prediction_lines import Block, encoded
+from regard.report.text.prediction_lines import Block, encoded, probabilities_template
 from regard.report.text.writing import as_csv, emit, joined_label
 
 Explained = Iterable[tuple[Example, Sequence[TopWords]]]  # one per model
@@ -85,8 +85,7 @@ def answers_of(block: StrongestWords, names: Sequence[str]) -> Iterable[str]:
     if chosen is None:
         return (f'"prediction": {number}' for number in written(answers[:, 0]))
     columns = [written(answers[:, k]) for k in range(len(names))]
-    template = ", ".join(f"{name.replace('{', '{{').replace('}', '}}')}: {{}}" for name in names)
-    parts = f'"prediction": {{}}, "probabilities": {{{{{template}}}}}, "target": {{}}'.format
+    parts = f'"prediction": {{}}, "probabilities": {probabilities_template(names)}, "target": {{}}'.format
     predicted, targets = ([names[k] for k in numbers.tolist()] for numbers in (chosen, block.targets))
     return (
         parts(one, *row, target)
