@@ -19,6 +19,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from regard.config import Model
 from regard.encoders.encoder import Encoder
+from regard.encoders.mpnet import mpnet_states
 from regard.encoders.pretrained import FAMILY, Pretrained, build_from_config, positions, read_pretrained
 from regard.errors import InputError
 from regard.kernels.rows import take
@@ -54,6 +55,7 @@ class BERT(Encoder):
         self.before, self.after = nn.Parameter(before.clone()), nn.Parameter(after.clone())
         # for a plain mask, transformers inspects its values first, which synchronises with the CPU
         self.full_mask = FAMILY[config.model_type] and config._attn_implementation == "sdpa"
+        self.is_mpnet = config.model_type == "mpnet"
         if frozen_layers:
             self.freeze(frozen_layers)
 
@@ -119,13 +121,15 @@ class BERT(Encoder):
             is_special = indices == lengths + first + number  # (N, T)
             rows = torch.where(is_special.unsqueeze(-1), self.after[number], rows)
         real = indices < lengths + first + last  # (N, T)
-        visible = real[:, None, None, :].expand(-1, 1, len(indices), -1) if self.full_mask else real.long()
         with attention_backend(rows):
-            output = self.model(
-                inputs_embeds=rows, attention_mask=visible, return_dict=True
-            )  # regardless of its config
-        states: Tensor = output.last_hidden_state  # (N, T, D)
+            states = mpnet_states(self.model, rows, real) if self.is_mpnet else self.states(rows, real)  # (N, T, D)
         return states[:, first : first + length], states[:, 0]
+
+    def states(self, rows: Tensor, real: Tensor) -> Tensor:
+        visible = real[:, None, None, :].expand(-1, 1, rows.size(1), -1) if self.full_mask else real.long()
+        output = self.model(inputs_embeds=rows, attention_mask=visible, return_dict=True)  # regardless of its config
+        result: Tensor = output.last_hidden_state
+        return result
 
 
 def attention_backend(rows: Tensor) -> AbstractContextManager[Any]:

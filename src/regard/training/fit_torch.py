@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -292,4 +292,7 @@ def encode_texts(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example
 def environment(device: torch.device) -> dict[str, str]:
     threads = torch.get_num_threads()
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{threads} thread{'s' * (threads != 1)}"
-    return {**versions(), "torch": torch.__version__, device.type: name}
+    # unless PyTorch was told otherwise, for example by TORCH_ALLOW_TF32_CUBLAS_OVERRIDE, they have full precision
+    products: Any = torch.backends.cuda.matmul
+    tf32 = {"matrix products": "tf32"} if device.type == "cuda" and products.fp32_precision == "tf32" else {}
+    return {**versions(), "torch": torch.__version__, device.type: name, **tf32}
