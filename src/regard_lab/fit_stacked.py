@@ -18,7 +18,7 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
-from regard.training.cuda_graphs import make_step
+from regard.training.cuda_graphs import make_pool, make_step
 from regard.training.evaluation import Evaluator
 from regard.training.fit_torch import (
     PreparedTorch,
@@ -141,6 +141,7 @@ class StackedEngine:
         self.phases = schedule(config, len(stack.model.levels))
         self.optimizers = make_phase_optimizers(self.phases, stack.weights, config)
         self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by name of phase
+        self.graph_pool = make_pool(stack.device)
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
         later = {phase.name for phase in self.phases[index:]}
@@ -149,9 +150,8 @@ class StackedEngine:
         optimizer = self.optimizers[phase.name]
         optimizer.enter(self.stack.weights)
         if phase.name not in self.steps:
-            self.steps[phase.name] = make_step(
-                StackedStep(self.stack, self.loss, self.config, optimizer.optimizer, phase)
-            )
+            step = StackedStep(self.stack, self.loss, self.config, optimizer.optimizer, phase)
+            self.steps[phase.name] = make_step(step, self.graph_pool)
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         torch.manual_seed(self.seeds[0] * 100_003 + plan.seed)
@@ -189,7 +189,7 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
     batch = collate([texts.indexed[row] for row in rows.flatten().tolist()], levels, texts.labels[rows.flatten()])
     assert batch.labels is not None
     ids, mask = (value.view(*rows.shape, *value.shape[1:]) for value in (batch.ids, batch.mask))
-    return grouped(Batch(ids, mask, batch.labels.view(rows.shape)), levels)
+    return Batch(ids, mask, batch.labels.view(rows.shape))
 
 
 def evaluate_all(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:

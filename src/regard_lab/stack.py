@@ -101,6 +101,7 @@ class StackedStep:
     def __call__(self, batch: Batch) -> Tensor:
         """(S, B, …) -> (S,)"""
         phase = self.phase or ordinary(self.config)
+        batch = batch if batch.groups else grouped(batch, self.levels)
 
         def extract(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
             assert labels is not None

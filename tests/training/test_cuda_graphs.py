@@ -1,7 +1,8 @@
-"""Steps through CUDA graphs: widths of batches; on a GPU the same weights as ordinary steps, also with dropout."""
+"""Steps through CUDA graphs: on a GPU the same weights as ordinary steps, also with dropout; what follows without memory."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.recorder import Silent
 from regard.training import cuda_graphs, torch_engine
-from regard.training.cuda_graphs import GraphedStep, make_step, padded, padded_width
+from regard.training.cuda_graphs import GraphedStep, make_step
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
+from regard.values import Batch
 from torch_training import train_torch
 
 TASK = Binary(("no", "yes"))
@@ -34,9 +36,9 @@ def make_texts(count: int, longest: int = 30, levels: int = 1) -> Texts:
     rng = np.random.default_rng(0)
     indexed = []
     for _ in range(count):
-        ids = rng.integers(2, 50, rng.integers(1, longest + 1)).astype(np.int32)
-        shape = () if levels == 1 else (np.array([len(ids)]),)
-        indexed.append(Indexed(ids, shape))
+        lengths = rng.integers(1, longest + 1, 1 if levels == 1 else rng.integers(1, 9))
+        shape = ((), (lengths,), (lengths, np.array([len(lengths)])))[levels - 1]
+        indexed.append(Indexed(rng.integers(2, 50, lengths.sum()).astype(np.int32), shape))
     return Texts(indexed, np.array([float(text.ids[0] % 2) for text in indexed]))
 
 
@@ -45,31 +47,76 @@ def make_model(device: str = "cuda", dropout: float = 0.2, **options: Any) -> Cl
     return build(Model(embedding=8, hidden=8, query=8, **options), 50, 1, dropout).to(device)
 
 
-@pytest.mark.parametrize(
-    ("longest", "expected"),
-    [(1, 8), (8, 8), (9, 16), (40, 40), (64, 64), (65, 72), (129, 144), (256, 256), (257, 288), (2000, 2048)],
-)
-def test_widths(longest: int, expected: int) -> None:
-    assert padded_width(longest) == expected
-
-
-def test_there_are_few_widths_with_little_padding() -> None:
-    assert len({padded_width(longest) for longest in range(1, 2049)}) <= cuda_graphs.MAX_GRAPHS
-    assert max(padded_width(longest) / longest for longest in range(64, 10_000)) < 1.125
-
-
-def test_padding_does_not_change_the_logits() -> None:
-    texts = [Indexed(np.arange(2, 2 + count, dtype=np.int32)) for count in (9, 4, 1, 0)]
-    batch, model = collate(texts, 1), make_model("cpu", encoder="bilstm").eval()
-    wide = padded(batch)
-    assert wide.ids.shape == (4, 16)
-    torch.testing.assert_close(model(wide).logits, model(batch).logits)
-
-
 def test_steps_on_a_cpu_are_not_captured() -> None:
     model, options = make_model("cpu"), config(device="cpu")
     step = Step(model, TASK, options, make_optimizer(model.named_parameters(), options))
     assert make_step(step) is step
+
+
+@pytest.fixture
+def fake_graphs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Graphs on a CPU that take ordinary steps, and what happens to them."""
+    events: list[str] = []
+
+    class Captured:
+        def __init__(self, step: Step, batch: Batch, pool: object) -> None:
+            if events.count("captured") == 2:
+                raise torch.OutOfMemoryError("no memory for a third graph")
+            events.append("captured")
+            self.step = step
+
+        def __call__(self, batch: Batch) -> Tensor:
+            events.append("replayed")
+            return self.step(batch)
+
+    monkeypatch.setattr(cuda_graphs, "CapturedStep", Captured)
+    monkeypatch.setattr(cuda_graphs, "record_synchronisations", lambda: nullcontext([]))
+    return events
+
+
+def test_ordinary_steps_follow_when_a_graph_finds_no_memory(fake_graphs: list[str]) -> None:
+    model, options = make_model("cpu", 0.0), config(device="cpu")
+    take = GraphedStep(Step(model, TASK, options, make_optimizer(model.named_parameters(), options)))
+    batches = [collate([Indexed(np.full(width, 2, dtype=np.int32))], 1, np.array([1.0])) for width in (8, 16, 24)]
+    losses = [float(take(batch)) for _ in range(3) for batch in batches]
+    assert fake_graphs == ["captured", "replayed", "captured", "replayed"]
+    assert take.cannot_capture
+    assert not take.graphs
+    assert losses == sorted(losses, reverse=True)  # every step trained
+
+
+@pytest.mark.parametrize("after", ["gradients", "update"])
+def test_a_step_without_memory_is_taken_again_without_graphs(fake_graphs: list[str], after: str) -> None:
+    """Unless some weights have changed already: then a second step would change them twice."""
+    model, options = make_model("cpu"), config(device="cpu", optimizer="sgd", lr=0.1)
+    optimizer = make_optimizer(model.named_parameters(), options)
+    failures: list[str] = []
+
+    class Failing(Step):
+        def __call__(self, batch: Batch, share: float = 1.0) -> Tensor:
+            fails = batch.ids.size(1) == 16 and not failures
+            if fails:
+                failures.append(after)
+                if after == "gradients":
+                    raise torch.OutOfMemoryError("no memory")
+            loss = super().__call__(batch, share)
+            if fails:
+                raise torch.OutOfMemoryError("no memory")
+            return loss
+
+    take = GraphedStep(Failing(model, TASK, options, optimizer))
+    narrow, wide = (collate([Indexed(np.full(width, 2, dtype=np.int32))], 1, np.array([1.0])) for width in (8, 16))
+    take(narrow)
+    take(narrow)
+    assert take.graphs
+    if after == "gradients":
+        take(wide)
+        assert not take.graphs
+        assert take.cannot_capture
+    else:
+        with pytest.raises(torch.OutOfMemoryError):
+            take(wide)
+    assert failures == [after]
 
 
 def trained(
@@ -79,8 +126,8 @@ def trained(
     with monkeypatch.context() as patch:
         steps: list[GraphedStep] = []
 
-        def make(step: Step) -> GraphedStep:
-            steps.append(GraphedStep(step))
+        def make(step: Step, pool: Any) -> GraphedStep:
+            steps.append(GraphedStep(step, pool))
             steps[0].cannot_capture = plain
             return steps[0]
 
@@ -142,10 +189,17 @@ def test_a_resumed_run_has_the_same_weights(tmp_path: Path, optimizer: str) -> N
 
 
 @gpu
-def test_several_levels_are_not_captured() -> None:
-    model = make_model(levels=2)
-    step = Step(model, TASK, config(), make_optimizer(model.named_parameters(), config()))
-    assert make_step(step) is step
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("pooling", ["attention", "apln"])
+def test_several_levels_are_captured(monkeypatch: pytest.MonkeyPatch, levels: int, pooling: str) -> None:
+    texts, options = make_texts(16 * 20 + 5, levels=levels), {"encoder": "bilstm", "pooling": pooling, "levels": levels}
+    weights, losses, graphed = trained(monkeypatch, False, texts, config(), **options)
+    assert graphed.graphs
+    assert not graphed.cannot_capture
+    other, others, _ = trained(monkeypatch, True, texts, config(), **options)
+    assert losses == pytest.approx(others, rel=1e-5)
+    for name, value in weights.items():
+        torch.testing.assert_close(value, other[name], rtol=1e-4, atol=1e-5, msg=name)
 
 
 @gpu

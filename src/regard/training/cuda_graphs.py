@@ -1,10 +1,11 @@
 """Training steps on CUDA: for each shape of a batch, the step is captured once as a CUDA graph and then replayed.
 
 A step of a small model is thousands of tiny kernels, and launching them from Python takes longer than running them. Batches
-are padded to a few widths, so that shapes recur. The first batch of a shape takes an ordinary step, which is checked for
-synchronisation: a model that waits for the GPU (several levels group their rows by length) cannot be captured.
+are brought to a few shapes (`batch_shapes`), so that shapes recur. The first batch of a shape takes an ordinary step, which
+is checked for synchronisation: a model that waits for the GPU cannot be captured.
 
-Random numbers are the same either way: a replayed graph draws from the current state of the generator.
+Random numbers are the same either way: a replayed graph draws from the current state of the generator. Where memory runs
+out, the graphs are dropped and ordinary steps follow.
 """
 
 from __future__ import annotations
@@ -16,15 +17,12 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, optim
-from torch.nn import functional
 
 from regard.models.trained import to_device
+from regard.training.batch_shapes import Shape, shape_of, with_common_shape
 from regard.values import Batch
 
 MAX_GRAPHS = 64  # they share memory, but each also holds the list of its kernels
-MIN_WIDTH = 8
-WIDTHS = 8  # per power of two: a batch is padded by at most an eighth, and by a sixteenth on average
-STACKED_WIDTHS = 4  # the same for batches of several models, whose graphs take longer to capture
 
 
 class TrainingStep(Protocol):
@@ -40,35 +38,66 @@ class TrainingStep(Protocol):
     def __call__(self, batch: Batch) -> Tensor: ...
 
 
-def make_step(step: TrainingStep) -> Callable[[Batch], Tensor]:
-    """The step through CUDA graphs if it can be captured, otherwise unchanged."""
-    return GraphedStep(step) if step.device.type == "cuda" and step.levels == 1 else step
+def make_pool(device: torch.device) -> Any:
+    """Memory for the graphs of all phases of a training, which never run at the same time; None except on CUDA."""
+    return torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+
+
+def make_step(step: TrainingStep, pool: Any = None) -> Callable[[Batch], Tensor]:
+    """The step through CUDA graphs on a GPU, otherwise unchanged. Steps that never overlap may share a `pool`."""
+    return GraphedStep(step, pool) if step.device.type == "cuda" else step
 
 
 class GraphedStep:
     """Takes batches from the CPU. The next step overwrites the loss that it returns."""
 
-    def __init__(self, step: TrainingStep):
-        self.step = step
-        self.graphs: dict[tuple[int, ...], CapturedStep] = {}
-        self.seen: set[tuple[int, ...]] = set()  # shapes of earlier batches
+    def __init__(self, step: TrainingStep, pool: Any = None):
+        self.step, self.pool = step, make_pool(step.device) if pool is None else pool
+        self.graphs: dict[Shape, CapturedStep] = {}
+        self.seen: set[Shape] = set()  # shapes of earlier batches
         self.cannot_capture = False
 
     def __call__(self, batch: Batch) -> Tensor:
-        batch = padded(batch, WIDTHS if batch.ids.ndim == 2 else STACKED_WIDTHS)
-        shape = tuple(batch.ids.shape)
+        batch = with_common_shape(batch, self.step.levels)
+        shape = shape_of(batch)
+        if (
+            not self.cannot_capture
+            and shape in self.seen
+            and shape not in self.graphs
+            and len(self.graphs) < MAX_GRAPHS
+        ):
+            try:
+                self.graphs[shape] = CapturedStep(self.step, batch, self.pool)
+            except torch.OutOfMemoryError:
+                self.drop_graphs()
         if shape in self.graphs:
             return self.graphs[shape](batch)
-        if not self.cannot_capture and shape in self.seen and len(self.graphs) < MAX_GRAPHS:
-            pool = next(iter(self.graphs.values())).graph.pool() if self.graphs else None
-            self.graphs[shape] = CapturedStep(self.step, batch, pool)
-            return self.graphs[shape](batch)
         self.seen.add(shape)
-        batch = to_device(batch, self.step.device)
-        with record_synchronisations() as waits:
-            loss = self.step(batch)
-        self.cannot_capture = self.cannot_capture or bool(waits)
-        return loss
+        return self.plain_step(to_device(batch, self.step.device))
+
+    def plain_step(self, batch: Batch) -> Tensor:
+        """An ordinary step, checked for synchronisation; again without graphs if memory runs out before weights change."""
+        updates: list[bool] = []
+        hook = self.step.optimizer.register_step_pre_hook(lambda *_: updates.append(True))
+        try:
+            with record_synchronisations() as waits:
+                loss = self.step(batch)
+        except torch.OutOfMemoryError:
+            if updates or not self.graphs:
+                raise
+        else:
+            self.cannot_capture = self.cannot_capture or bool(waits)
+            return loss
+        finally:
+            hook.remove()
+        self.drop_graphs()
+        return self.step(batch)
+
+    def drop_graphs(self) -> None:
+        self.cannot_capture = True
+        self.step.optimizer.zero_grad(set_to_none=True)
+        self.graphs.clear()
+        torch.cuda.empty_cache()
 
 
 class CapturedStep:
@@ -89,9 +118,10 @@ class CapturedStep:
             if isinstance(error.__context__, torch.OutOfMemoryError):  # the cause, which the failed capture hides
                 raise error.__context__ from None
             raise
-        self.optimizer.zero_grad(set_to_none=True)  # the next graph uses the memory of the gradients
-        for count, before in zip(self.step_counts(), counts, strict=True):
-            count.copy_(before)
+        finally:
+            self.optimizer.zero_grad(set_to_none=True)  # the next graph uses the memory of the gradients
+            for count, before in zip(self.step_counts(), counts, strict=True):
+                count.copy_(before)
 
     def __call__(self, batch: Batch) -> Tensor:
         for target, value in zip(tensors(self.batch), tensors(batch), strict=True):
@@ -108,19 +138,9 @@ class CapturedStep:
 
 
 def tensors(batch: Batch) -> list[Tensor]:
-    """What differs from batch to batch: ids, mask, labels, and weights if there are any."""
-    return [value for value in (*batch[:3], batch.weights) if value is not None]
-
-
-def padded(batch: Batch, widths: int = WIDTHS) -> Batch:
-    more = padded_width(batch.ids.size(-1), widths) - batch.ids.size(-1)
-    return batch._replace(ids=functional.pad(batch.ids, (0, more)), mask=functional.pad(batch.mask, (0, more)))
-
-
-def padded_width(longest: int, widths: int = WIDTHS) -> int:
-    """The width that a batch is padded to: a multiple of 8, and above 8 · `widths`, of 2ⁿ / `widths`, 2ⁿ the power below."""
-    step = max(1 << max(longest - 1, 1).bit_length() - 1, MIN_WIDTH * widths) // widths
-    return -(-longest // step) * step
+    """What differs from batch to batch: ids, mask, labels, weights if there are any, and the rows of groups."""
+    groups = [rows for level in batch.groups for rows, _ in level]
+    return [value for value in (*batch[:3], batch.weights, *groups) if value is not None]
 
 
 @contextmanager

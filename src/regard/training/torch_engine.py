@@ -24,7 +24,7 @@ from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
-from regard.training.cuda_graphs import make_step
+from regard.training.cuda_graphs import make_pool, make_step
 from regard.training.divergence import checked_loss
 from regard.training.evaluation import AttentionStatistics, Evaluator
 from regard.training.loop import EpochPlan, Evaluation
@@ -71,6 +71,7 @@ class TorchEngine:
         self.phases = schedule(config, len(model.levels))
         self.optimizers = make_phase_optimizers(self.phases, self.parameters, config)
         self.runners: dict[str, StepRunner] = {}  # by the names of phases
+        self.graph_pool = make_pool(model.embedding.weight.device)
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +96,9 @@ class TorchEngine:
             step = Step(self.model, self.task, self.config, optimizer.optimizer, phase, cache, self.group)
             if self.group.is_joined and step.device.type == "cuda" and index == 0:
                 recorder.note("CUDA graphs are off, because the processes of a group add their gradients")
-            self.runners[phase.name] = StepRunner(step if self.group.is_joined else make_step(step), cache)
+            self.runners[phase.name] = StepRunner(
+                step if self.group.is_joined else make_step(step, self.graph_pool), cache
+            )
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         # processes drop other values
