@@ -18,7 +18,7 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
-from regard.training.cuda_graphs import make_pool, make_step
+from regard.training.cuda_graphs import GraphPool, make_step
 from regard.training.evaluation import Evaluator
 from regard.training.fit_torch import (
     PreparedTorch,
@@ -141,7 +141,7 @@ class StackedEngine:
         self.phases = schedule(config, len(stack.model.levels))
         self.optimizers = make_phase_optimizers(self.phases, stack.weights, config)
         self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by name of phase
-        self.graph_pool = make_pool(stack.device)
+        self.graph_pool = GraphPool()
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
         later = {phase.name for phase in self.phases[index:]}

@@ -29,7 +29,7 @@ from regard.recorder import Silent
 from regard.records import Example
 from regard.report.text.progress import ConsoleRecorder
 from regard.training import state_cache, torch_engine
-from regard.training.cuda_graphs import GraphedStep
+from regard.training.cuda_graphs import GraphedStep, GraphPool
 from regard.training.fit import Parts, Run, fit
 from regard.training.optimizers import make_phase_optimizers, set_module_modes
 from regard.training.schedule import schedule
@@ -215,7 +215,7 @@ def test_steps_of_round_0_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU a step holds graphs and their memory."""
     steps: list[weakref.ref[Step]] = []
 
-    def make_step(step: Step, pool: object) -> Step:
+    def make_step(step: Step, pool: GraphPool) -> Step:
         steps.append(weakref.ref(step))
         return step
 
@@ -433,7 +433,7 @@ def test_on_a_gpu_graphs_and_ordinary_steps_give_the_same_weights(
     for plain in (False, True):
         with monkeypatch.context() as patch:
 
-            def make_step(step: Step, pool: object, plain: bool = plain) -> GraphedStep:
+            def make_step(step: Step, pool: GraphPool, plain: bool = plain) -> GraphedStep:
                 steps.append(GraphedStep(step, pool))
                 steps[-1].cannot_capture = plain
                 return steps[-1]

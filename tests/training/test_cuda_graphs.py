@@ -20,7 +20,7 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.recorder import Silent
 from regard.training import cuda_graphs, torch_engine
-from regard.training.cuda_graphs import GraphedStep, make_step
+from regard.training.cuda_graphs import GraphedStep, GraphPool, make_step
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
@@ -59,7 +59,7 @@ def fake_graphs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     events: list[str] = []
 
     class Captured:
-        def __init__(self, step: Step, batch: Batch, pool: object) -> None:
+        def __init__(self, step: Step, batch: Batch, pool: GraphPool) -> None:
             if events.count("captured") == 2:
                 raise torch.OutOfMemoryError("no memory for a third graph")
             events.append("captured")
@@ -126,7 +126,7 @@ def trained(
     with monkeypatch.context() as patch:
         steps: list[GraphedStep] = []
 
-        def make(step: Step, pool: Any) -> GraphedStep:
+        def make(step: Step, pool: GraphPool) -> GraphedStep:
             steps.append(GraphedStep(step, pool))
             steps[0].cannot_capture = plain
             return steps[0]
@@ -200,6 +200,22 @@ def test_several_levels_are_captured(monkeypatch: pytest.MonkeyPatch, levels: in
     assert losses == pytest.approx(others, rel=1e-5)
     for name, value in weights.items():
         torch.testing.assert_close(value, other[name], rtol=1e-4, atol=1e-5, msg=name)
+
+
+@gpu
+def test_phases_share_memory_also_if_the_graphs_of_one_are_dropped_before_the_next_are_captured() -> None:
+    pool, texts, losses, used = GraphPool(), make_texts(64, 64), [], []
+    model = make_model(encoder="bilstm")
+    batch = collate(texts.indexed, 1, texts.labels)
+    for _ in range(3):
+        take = make_step(Step(model, TASK, config(), make_optimizer(model.named_parameters(), config())), pool)
+        assert isinstance(take, GraphedStep)
+        losses += [take(batch) for _ in range(3)]  # whose memory is still in use when the graphs are dropped
+        assert len(take.graphs) == 1
+        used.append(torch.cuda.memory_reserved())
+        take.graphs.clear()
+    assert used[2] == used[1]
+    assert all(bool(loss.isfinite()) for loss in losses)
 
 
 @gpu

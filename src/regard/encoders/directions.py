@@ -8,6 +8,7 @@ export.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -64,12 +65,19 @@ def run_in_parallel(first: Callable[[], Tensor], second: Callable[[], Tensor]) -
     """Both results. In a CUDA graph both run at the same time, also backward; elsewhere kernel launches dominate."""
     if not (torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()):
         return first(), second()
-    main_stream, side_stream = torch.cuda.current_stream(), torch.cuda.Stream(priority=-1)
-    side_stream.wait_stream(main_stream)
+    main_stream = torch.cuda.current_stream()
+    beside = side_stream(main_stream.device_index)
+    beside.wait_stream(main_stream)
     try:
-        with torch.cuda.stream(side_stream):
+        with torch.cuda.stream(beside):
             right = second()
         left = first()
     finally:  # a capture with an unjoined stream would report only that, and hide the original error
-        main_stream.wait_stream(side_stream)
+        main_stream.wait_stream(beside)
     return left, right
+
+
+@cache
+def side_stream(device: int) -> torch.cuda.Stream:
+    """One for all graphs: memory is reused only on the stream that it was allocated for."""
+    return torch.cuda.Stream(device, priority=-1)

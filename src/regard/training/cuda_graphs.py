@@ -38,12 +38,26 @@ class TrainingStep(Protocol):
     def __call__(self, batch: Batch) -> Tensor: ...
 
 
-def make_pool(device: torch.device) -> Any:
-    """Memory for the graphs of all phases of a training, which never run at the same time; None except on CUDA."""
-    return torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+class GraphPool:
+    """Memory for the graphs of all phases of a training, which never run at the same time."""
+
+    def __init__(self) -> None:
+        self.keeper: torch.cuda.CUDAGraph | None = None
+
+    def handle(self) -> Any:
+        """PyTorch drops a pool with its last graph, so an empty graph keeps it between two phases."""
+        if self.keeper is None:
+            self.keeper = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.keeper, capture_error_mode="thread_local"):
+                torch.zeros(1, device="cuda")
+        return self.keeper.pool()
+
+    def release(self) -> None:
+        """Give the memory back as soon as the last of its graphs is dropped."""
+        self.keeper = None
 
 
-def make_step(step: TrainingStep, pool: Any = None) -> Callable[[Batch], Tensor]:
+def make_step(step: TrainingStep, pool: GraphPool | None = None) -> Callable[[Batch], Tensor]:
     """The step through CUDA graphs on a GPU, otherwise unchanged. Steps that never overlap may share a `pool`."""
     return GraphedStep(step, pool) if step.device.type == "cuda" else step
 
@@ -51,8 +65,8 @@ def make_step(step: TrainingStep, pool: Any = None) -> Callable[[Batch], Tensor]
 class GraphedStep:
     """Takes batches from the CPU. The next step overwrites the loss that it returns."""
 
-    def __init__(self, step: TrainingStep, pool: Any = None):
-        self.step, self.pool = step, make_pool(step.device) if pool is None else pool
+    def __init__(self, step: TrainingStep, pool: GraphPool | None = None):
+        self.step, self.pool = step, pool or GraphPool()
         self.graphs: dict[Shape, CapturedStep] = {}
         self.seen: set[Shape] = set()  # shapes of earlier batches
         self.cannot_capture = False
@@ -97,19 +111,20 @@ class GraphedStep:
         self.cannot_capture = True
         self.step.optimizer.zero_grad(set_to_none=True)
         self.graphs.clear()
+        self.pool.release()
         torch.cuda.empty_cache()
 
 
 class CapturedStep:
     """The graph for one shape. It reads its batch from and writes its loss to tensors with fixed addresses."""
 
-    def __init__(self, step: TrainingStep, batch: Batch, pool: Any):
+    def __init__(self, step: TrainingStep, batch: Batch, pool: GraphPool):
         self.batch, self.optimizer = to_device(batch, step.device), step.optimizer
-        self.graph = torch.cuda.CUDAGraph()
+        self.graph, handle = torch.cuda.CUDAGraph(), pool.handle()
         counts = [count.clone() for count in self.step_counts()]
         self.optimizer.zero_grad(set_to_none=True)
         try:
-            with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
+            with torch.cuda.graph(self.graph, pool=handle, capture_error_mode="thread_local"):
                 self.loss = step(self.batch)
         except BaseException as error:
             # after a failed capture the generator still waits for its end, and nothing could be drawn from it again

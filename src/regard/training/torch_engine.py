@@ -24,7 +24,7 @@ from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
-from regard.training.cuda_graphs import make_pool, make_step
+from regard.training.cuda_graphs import GraphPool, make_step
 from regard.training.divergence import checked_loss
 from regard.training.evaluation import AttentionStatistics, Evaluator
 from regard.training.loop import EpochPlan, Evaluation
@@ -71,13 +71,14 @@ class TorchEngine:
         self.phases = schedule(config, len(model.levels))
         self.optimizers = make_phase_optimizers(self.phases, self.parameters, config)
         self.runners: dict[str, StepRunner] = {}  # by the names of phases
-        self.graph_pool = make_pool(model.embedding.weight.device)
+        self.graph_pool = GraphPool()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.runners.clear()  # captured graphs hold memory
+        self.graph_pool.release()
         set_trainable(self.parameters, self.learnable)
         self.model.eval()
 
