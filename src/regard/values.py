@@ -6,7 +6,8 @@ axis that a level reads · E input width · D width of the states · C outputs o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from torch import Tensor
@@ -58,12 +59,20 @@ class Pooled(NamedTuple):
     terms: Mapping[str, Tensor] = NO_TENSORS  # penalties that the pooling adds, by name, each ()
 
 
-class Trace(NamedTuple):
-    """Input and output of one level's pooling, with the leading axes of the batch restored."""
+class Trace:
+    """Input and output of one level's pooling, with the leading axes of the batch restored.
 
-    states: Tensor  # (…, L, D)
-    mask: Tensor  # (…, L)
-    pooled: Pooled
+    `states` may be a function that restores them: they are large, and training does not look at them.
+    """
+
+    def __init__(self, states: Tensor | Callable[[], Tensor], mask: Tensor, pooled: Pooled) -> None:
+        self.mask, self.pooled = mask, pooled  # (…, L)
+        self._states = states
+
+    @cached_property
+    def states(self) -> Tensor:
+        """(…, L, D)"""
+        return self._states() if callable(self._states) else self._states
 
 
 class Output(NamedTuple):

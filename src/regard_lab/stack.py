@@ -61,7 +61,14 @@ class Stack:
         others = {name: weight for name, weight in self.weights.items() if name != TABLE}
         rows = [[group for group, _ in level] for level in batch.groups]
         axes = (0, 0, 0, 0, None if batch.labels is None else 0, 0)
-        arguments = (others, self.embed(batch.ids), batch.ids, batch.mask, batch.labels, rows)
+        arguments = (
+            others,
+            self.embed(ids_by_group(batch) if batch.groups else batch.ids),
+            batch.ids,
+            batch.mask,
+            batch.labels,
+            rows,
+        )
         return vmap(one, axes, randomness="different")(*arguments)
 
     def embed(self, ids: Tensor) -> Tensor:
@@ -134,6 +141,13 @@ def grouped(batch: Batch, levels: int) -> Batch:
     below = masks_of(batch.mask, levels)[:-1]
     groups = (group_by_length(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
     return batch._replace(groups=tuple(groups))
+
+
+def ids_by_group(batch: Batch) -> Tensor:
+    """What `classifier.ids_by_group` gives for each seed.  -> (S, words)"""
+    rows = batch.ids.flatten(1, -2)
+    seeds = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+    return torch.cat([rows[seeds, group, :width].flatten(1) for group, width in batch.groups[0]], 1)
 
 
 def masks_of(mask: Tensor, levels: int) -> list[Tensor]:

@@ -132,6 +132,25 @@ def test_reading_in_groups_of_similar_length_changes_nothing(
         same(actual, expected)
 
 
+@pytest.mark.parametrize("levels", [2, 3])
+def test_padding_of_whole_sentences_is_not_embedded(levels: int) -> None:
+    """One text has many sentences, the others one each: nearly all of the batch is padding."""
+    lengths = [np.array([3] * 40), *[np.array([3])] * 9]
+    texts = [
+        Indexed(np.full(each.sum(), 2, dtype=np.int32), ((each,), (each, np.array([len(each)])))[levels - 2])
+        for each in lengths
+    ]
+    model, batch, read_words = make("bilstm", "attention", levels), collate(texts, levels), []
+    model.embedding.register_forward_hook(lambda _, inputs, __: read_words.append(inputs[0].numel()))
+    output = read(model, batch)
+    assert read_words == [49 * 3]
+    assert batch.ids.numel() == 10 * 40 * 3
+    assert output.traces[0].states.shape[:-1] == batch.ids.shape
+    alone = read(model, collate(texts[:1], levels))
+    same(output.logits[0], alone.logits[0])
+    same(output.traces[0].states[0], alone.traces[0].states[0])
+
+
 def test_groups_are_sorted_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classifier, "GROUP", {"cpu": 2})
     groups = classifier.group_by_length(torch.tensor([3, 0, 1, 2, 0, 3]))

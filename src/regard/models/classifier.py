@@ -6,7 +6,7 @@ One level is a flat model, two are a HAN, three also read the reviews of a user 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -36,13 +36,16 @@ class Level(nn.Module):
             return self.read(x, mask)
         # Below the top level most positions of a batch are padding: missing sentences, and missing words in sentences.
         # Read only the real rows, in groups of similar length, each no wider than its longest row.
-        rows = mask.flatten(0, -2)
-        groups = groups or group_by_length(rows.sum(-1))
+        groups = groups or groups_of(mask)
         inputs = x.flatten(0, -3)
-        traces = [
-            self.read(take(inputs[:, :width], group, inverse_index(group, len(rows))), rows[group, :width])
-            for group, width in groups
-        ]
+        back = [inverse_index(group, len(inputs)) for group, _ in groups]
+        parts = (take(inputs[:, :width], group, to) for (group, width), to in zip(groups, back, strict=True))
+        return self.read_groups(parts, mask, groups)
+
+    def read_groups(self, parts: Iterable[Tensor], mask: Tensor, groups: Groups) -> Trace:
+        """Like `forward` for inputs that are divided into groups of rows already: (rows, width, E) each."""
+        rows = mask.flatten(0, -2)
+        traces = [self.read(part, rows[group, :width]) for part, (group, width) in zip(parts, groups, strict=True)]
         return put_back(traces, torch.cat([group for group, _ in groups]), mask)
 
     def read(self, x: Tensor, mask: Tensor) -> Trace:
@@ -56,6 +59,10 @@ class Level(nn.Module):
         return Trace(states, mask, self.pooling(states, mask))
 
 
+def groups_of(mask: Tensor) -> Groups:
+    return group_by_length(mask.flatten(0, -2).sum(-1))
+
+
 def group_by_length(lengths: Tensor, size: int | None = None) -> Groups:
     """Groups of non-empty rows, shortest first: (row indices, length of the longest row).
 
@@ -66,6 +73,18 @@ def group_by_length(lengths: Tensor, size: int | None = None) -> Groups:
     first = min(empty, order.size(-1) - 1)  # if all rows are empty, keep one
     groups = order[..., first:].split(size or GROUP.get(lengths.device.type, 512), -1)
     return tuple((group, max(int(lengths.gather(-1, group[..., -1:]).max()), 1)) for group in groups)
+
+
+def ids_by_group(batch: Batch) -> Tensor:
+    """The ids of all rows that the lowest level reads, group after group. Most of the batch itself, (B, …, W), is padding."""
+    rows = batch.ids.flatten(0, -2)
+    return torch.cat([rows[group, :width].flatten() for group, width in batch.groups[0]])
+
+
+def split_by_group(words: Tensor, groups: Groups) -> Iterator[Tensor]:
+    """(words, E), in the order of `ids_by_group` -> (rows, width, E) of each group"""
+    parts = words.split([len(group) * width for group, width in groups])
+    return (part.unflatten(0, (-1, width)) for part, (_, width) in zip(parts, groups, strict=True))
 
 
 def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
@@ -83,7 +102,7 @@ def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
     pooled = [trace.pooled for trace in traces]
     norms = [part.norm for part in pooled if part.norm is not None]
     return Trace(
-        restore(pad_all([trace.states for trace in traces])),
+        lambda: restore(pad_all([trace.states for trace in traces])),
         mask,
         Pooled(
             restore([part.vector for part in pooled]),
@@ -119,8 +138,9 @@ class Classifier(nn.Module):
     def forward(
         self, batch: Batch, embedded: Tensor | None = None, head: str = LABEL, states: Tensor | None = None
     ) -> Output:
-        """`embedded` replaces the word embeddings, which is all that gradient explainers need. `states` (B, L, D), with
-        their mask in the batch, replace everything below the top level's pooling. `head` selects the logits returned."""
+        """`embedded` replaces the word embeddings, which is all that gradient explainers need; it is (B, …, W, E), or (words, E)
+        with the words of `ids_by_group`. `states` (B, L, D), with their mask in the batch, replace everything below the top
+        level's pooling. `head` selects the logits returned."""
         traces = (
             self.read(batch, embedded) if states is None else (cast(Level, self.levels[-1]).pool(states, batch.mask),)
         )
@@ -133,11 +153,23 @@ class Classifier(nn.Module):
 
     def read(self, batch: Batch, embedded: Tensor | None = None) -> tuple[Trace, ...]:
         """The traces of all levels, words first."""
-        x = self.dropout(self.embedding(batch.ids) if embedded is None else embedded)  # (B, …, W, E)
-        mask, traces = batch.mask, []
-        for number, level in enumerate(self.levels):
-            traces.append(level(x, mask, batch.groups[number] if number < len(batch.groups) else None))
-            x, mask = traces[-1].pooled.vector, mask.any(-1)
+        lowest, *others = cast(Sequence[Level], self.levels)
+        if embedded is None and batch.mask.ndim > 2:
+            batch = batch if batch.groups else batch._replace(groups=(groups_of(batch.mask),))
+            embedded = self.embedding(ids_by_group(batch))
+        elif embedded is None:
+            embedded = self.embedding(batch.ids)
+        x = self.dropout(embedded)
+        if x.ndim > batch.mask.ndim:
+            traces = [lowest(x, batch.mask, batch.groups[0] if batch.groups else None)]
+        else:
+            traces = [lowest.read_groups(split_by_group(x, batch.groups[0]), batch.mask, batch.groups[0])]
+        mask = batch.mask
+        for number, level in enumerate(others, 1):
+            mask = mask.any(-1)
+            traces.append(
+                level(traces[-1].pooled.vector, mask, batch.groups[number] if number < len(batch.groups) else None)
+            )
         return tuple(traces)
 
     def is_above_states(self, name: str) -> bool:

@@ -40,13 +40,14 @@ class StateCache:
         for rows in in_order(texts, READ.get(device.type, BATCH)):
             batch = to_device(collate([texts[row] for row in rows], len(model.levels)), device)
             with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
-                states, mask, _ = model.read(batch)[-1]
+                top = model.read(batch)[-1]
+            states = top.states
             if self.table is None:
                 if not self.fits(states):
                     return False
                 self.table = states.new_zeros(self.size, states.size(-1))
             table_rows = torch.from_numpy(self.table_rows(rows)).to(device)
-            self.table[table_rows] = states[mask]
+            self.table[table_rows] = states[top.mask]
         return True
 
     @property
