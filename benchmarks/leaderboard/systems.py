@@ -108,7 +108,7 @@ SYSTEMS = {
     "MiniLM, fine-tuned": System(
         fit_finetuned,
         ("torch", "transformers"),
-        "all-MiniLM-L6-v2, a linear layer over [CLS], 20 epochs, 16 texts per step, learning rate 2e-5 with warm-up",
+        "all-MiniLM-L6-v2, a linear layer over [CLS], 20 epochs, 16 texts per step, learning rate 1e-4 with warm-up",
         uses_gpu=True,
         most_on_cpu=SLOW,
         is_prepared=has_minilm,
