@@ -200,24 +200,34 @@ def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadText
 
 def evaluate_committee(states: list[State], scale: float, data: CommitteeData) -> tuple[Metrics, SpreadRecord]:
     read = read_dev(states, scale, data)
-    answers = checked_answers(data.task.answers(read.logits))
-    return measure(data.task, answers, read.labels), spread_of(read.scores)
+    return score(data.task, read), spread_of(read.scores)
 
 
-def tuned_on_dev(states: list[State], scale: float, data: CommitteeData, threshold: float | str | None) -> Task:
-    """The task, with the threshold that suits the dev texts if one is to be chosen, or those of several labels."""
-    if not chooses_thresholds(data.task, threshold):
-        return data.task
-    read = read_dev(states, scale, data)
-    return with_thresholds(data.task, threshold, data.task.answers(read.logits), read.labels)
+def score(task: Task, read: ReadTexts) -> Metrics:
+    return measure(task, checked_answers(task.answers(read.logits)), read.labels)
 
 
-def calibrate(states: list[State], scale: float, data: CommitteeData, prior: float = 1.0) -> float:
-    """Divide the output layers by the temperature that suits the dev texts, and return it."""
-    read = read_dev(states, scale, data)
-    temperature = fit_temperature(data.task, read.logits, read.labels, prior)
+def finish_on_dev(
+    states: list[State], scale: float, data: CommitteeData, training: Training, prior: float
+) -> tuple[Task, Metrics, float | None]:
+    """Calibrate the states on the dev texts and choose thresholds: the task with these, its scores, and the temperature."""
+    read, temperature = read_dev(states, scale, data), None
+    if training.calibrate:
+        temperature = fit_temperature(data.task, read.logits, read.labels, prior)
+        calibrate(states, temperature)
+        read = read._replace(logits=read.logits / np.float32(temperature))
+    task = data.task
+    if chooses_thresholds(task, training.threshold):
+        read = read_dev(
+            states, scale, data
+        )  # to the last digit as predictions will be: a text may lie at the threshold
+        task = with_thresholds(task, training.threshold, task.answers(read.logits), read.labels)
+    return task, score(task, read), temperature
+
+
+def calibrate(states: list[State], temperature: float) -> None:
+    """Divide the output layers by the temperature."""
     for state in states:
         for name in (HEAD, HEAD_BIAS):
             if name in state:
                 state[name] /= np.float32(temperature)
-    return temperature

@@ -24,9 +24,8 @@ from regard.training.checkpoint import Checkpoint
 from regard.training.committee_engine import (
     CommitteeData,
     CommitteeEngine,
-    calibrate,
     evaluate_committee,
-    tuned_on_dev,
+    finish_on_dev,
 )
 from regard.training.continuation import Mixture
 from regard.training.growth import default_squares, kept_squares
@@ -108,12 +107,11 @@ def train_model(prepared: SparseTexts, inputs: SparseInputs, run: Run) -> Traine
     if mixture is not None and comparison is not None:
         metrics["continued"] = mixture.continued(task, len(inputs.tokenizer), comparison.after(best))
         note_scores(metrics["continued"], mixture.missing(prepared.parts["train"].labels), run.recorder)
-    if data.has_dev and training.calibrate:
-        metrics["temperature"] = calibrate(best, scale, data, 1.0 if mixture is None else mixture.origin.temperature)
     if data.has_dev:
-        task = tuned_on_dev(best, scale, data, training.threshold)
-        data = data._replace(task=task)
-        metrics["dev"] = evaluate_committee(best, scale, data)[0]
+        prior = 1.0 if mixture is None else mixture.origin.temperature
+        task, metrics["dev"], temperature = finish_on_dev(best, scale, data, training, prior)
+        if temperature is not None:
+            metrics["temperature"] = temperature
     if "test" in prepared.parts:
         test = CommitteeData([], all_texts(inputs.indexer, prepared, "test"), task)
         metrics["test"] = evaluate_committee(best, scale, test)[0]

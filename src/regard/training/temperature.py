@@ -17,7 +17,7 @@ from regard.models.tasks import Binary, MultiLabel, Named, Task
 FEWEST = 20  # texts; with fewer the temperature stays 1
 LOWEST, HIGHEST = 0.25, 16.0
 SPREAD = 1.0  # standard deviation of log T before any text was seen, which keeps few texts from extremes
-GOLDEN = (math.sqrt(5) - 1) / 2
+TOLERANCE = 1e-9  # of log T
 
 Doubles = NDArray[np.float64]
 
@@ -31,30 +31,36 @@ def fit_temperature(task: Task, logits: NDArray[np.floating], labels: Doubles, p
     values = logits.astype(np.float64)
     if isinstance(task, MultiLabel):  # every label is a decision between two classes
         values, labels = values.reshape(-1, 1), labels.ravel()
-    rows, codes = np.arange(len(labels)), labels.astype(np.int64)
+    codes = labels.astype(np.int64)
     if isinstance(task, (Binary, MultiLabel)):
         values = np.concatenate((np.zeros_like(values), values), axis=1)
+    values -= values.max(1, keepdims=True)
+    true, center = values[np.arange(len(codes)), codes].sum(), math.log(prior)
 
-    def loss(log_temperature: float) -> float:
-        scaled = values / math.exp(log_temperature)
-        scaled -= scaled.max(1, keepdims=True)
-        likelihood = scaled[rows, codes] - np.log(np.exp(scaled).sum(1))
-        return float(-likelihood.sum()) + 0.5 * ((log_temperature - math.log(prior)) / SPREAD) ** 2
+    def slopes(log_temperature: float) -> tuple[float, float]:
+        """The first two derivatives of the log loss, and of what keeps few texts from extremes, by log T."""
+        rate = math.exp(-log_temperature)
+        weights = np.exp(values * rate)
+        weights /= weights.sum(1, keepdims=True)
+        weights *= values
+        means = weights.sum(1)  # of each text's logits
+        variance = float(np.vdot(weights, values) - np.vdot(means, means))
+        first = rate * float(true - means.sum())
+        return first + (log_temperature - center) / SPREAD**2, rate * rate * variance - first + SPREAD**-2
 
-    return math.exp(lowest_point(loss, math.log(LOWEST), math.log(HIGHEST)))
+    return math.exp(root(slopes, center, math.log(LOWEST), math.log(HIGHEST)))
 
 
-def lowest_point(function: Callable[[float], float], low: float, high: float, steps: int = 40) -> float:
-    """Of a function with one minimum: golden-section search. The log loss is convex in 1 / T, so it has one in log T."""
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = function(left), function(right)
+def root(
+    slopes: Callable[[float], tuple[float, float]], start: float, low: float, high: float, steps: int = 60
+) -> float:
+    """Where a function with one minimum has it: Newton's method within bounds that each step narrows, otherwise bisection."""
+    point = min(max(start, low), high)
     for _ in range(steps):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = function(right)
-    return (low + high) / 2
+        first, second = slopes(point)
+        low, high = (point, high) if first < 0 else (low, point)
+        step = point - first / second if second > 0 else math.inf
+        last, point = point, step if low < step < high else (low + high) / 2
+        if abs(point - last) < TOLERANCE:
+            break
+    return point
