@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figures import cpu_of_children, processor, versions
+from figures import compile_source, cpu_of_children, processor, versions
 from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
 from scipy import stats
 
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="*", metavar="CORPUS")
     parser.add_argument("--again", action="store_true", help="measure again instead of keeping saved results")
     arguments = parser.parse_args()
+    compile_source()
     if arguments.step == "table":
         TABLE.write_text(table(load_rows(PEERS_FILE), load_rows(REGARD), load_rows(TIMES)), encoding="utf-8")
         print(TABLE.read_text(encoding="utf-8"))

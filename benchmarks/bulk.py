@@ -23,7 +23,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from figures import cpu_of_children, machine, save_figures
+from figures import compile_source, cpu_of_children, machine, save_figures
 
 from regard.corpora.lookup import resolve
 from regard.data.readers import stream
@@ -119,6 +119,7 @@ def main() -> None:
     parser.add_argument("--busy", action="store_true", help="note that other processes ran meanwhile")
     parser.add_argument("--save", action="store_true")
     arguments = parser.parse_args()
+    compile_source()
     with tempfile.TemporaryDirectory() as folder:
         work = arguments.work or Path(folder)
         work.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from figures import cpu_of_children
+from figures import compile_source, cpu_of_children
 
 REPEATS = int(os.environ.get("FIRST_USE_REPEATS", "3"))
 SAMPLE = 5_000  # texts of IMDB
@@ -63,6 +63,7 @@ def sample(path: Path, folder: Path) -> Path:
 
 
 def main() -> None:
+    compile_source()
     data = Path(os.environ["REGARD_DATA"])
     with tempfile.TemporaryDirectory() as folder:
         files = {

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from figures import machine, save_figures, source_commit
+from figures import compile_source, machine, save_figures, source_commit
 
 RESULTS = Path(__file__).parent / "results" / "stages.json"
 CORPORA = ("ag_news", "20newsgroups", "imdb")
@@ -32,8 +32,7 @@ STAGES = {  # by module and function, or module, class and method
     "regard.training.fit_sparse.train": "train",
     "regard.training.committee_engine.CommitteeEngine.evaluate": "evaluate and calibrate",
     "regard.training.sparse_engine.SparseEngine.evaluate": "evaluate and calibrate",
-    "regard.training.fit_sparse.calibrate": "evaluate and calibrate",
-    "regard.training.fit_sparse.tuned_on_dev": "evaluate and calibrate",
+    "regard.training.fit_sparse.finish_on_dev": "evaluate and calibrate",
     "regard.training.fit_sparse.evaluate_committee": "evaluate and calibrate",
     "regard.training.fit_sparse.with_spelling_member": "member that reads letters",
     "regard.runs.data_digests": "digest of the data, saving",
@@ -117,6 +116,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
+    compile_source()
     for corpus in arguments.corpora:
         rows = measure(corpus, arguments.members, arguments.repeats)
         name = corpus if arguments.members is None else f"{corpus}, --members {arguments.members}"
