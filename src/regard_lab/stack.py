@@ -16,7 +16,7 @@ from torch.func import functional_call, vmap
 from torch.nn import functional
 
 from regard.config import Training
-from regard.models.classifier import GROUP, Classifier, group_by_length
+from regard.models.classifier import GROUP, Classifier, group_by_length, group_levels, ids_by_group
 from regard.models.tasks import LABEL
 from regard.models.trained import to_device
 from regard.training.schedule import Phase, ordinary
@@ -138,16 +138,7 @@ def clip(weights: Sequence[Tensor], max_norm: float) -> None:
 
 def grouped(batch: Batch, levels: int) -> Batch:
     """Add the groups of rows that each level below the top reads together, before the batch is copied to a GPU."""
-    below = masks_of(batch.mask, levels)[:-1]
-    groups = (group_by_length(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
-    return batch._replace(groups=tuple(groups))
-
-
-def ids_by_group(batch: Batch) -> Tensor:
-    """What `classifier.ids_by_group` gives for each seed.  -> (S, words)"""
-    rows = batch.ids.flatten(1, -2)
-    seeds = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-    return torch.cat([rows[seeds, group, :width].flatten(1) for group, width in batch.groups[0]], 1)
+    return group_levels(batch, levels, lambda lengths: group_by_length(lengths, GROUP["cuda"]))
 
 
 def masks_of(mask: Tensor, levels: int) -> list[Tensor]:

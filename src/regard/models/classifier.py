@@ -6,7 +6,7 @@ One level is a flat model, two are a HAN, three also read the reviews of a user 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -63,22 +63,42 @@ def groups_of(mask: Tensor) -> Groups:
     return group_by_length(mask.flatten(0, -2).sum(-1))
 
 
-def group_by_length(lengths: Tensor, size: int | None = None) -> Groups:
-    """Groups of non-empty rows, shortest first: (row indices, length of the longest row).
+def group_levels(batch: Batch, levels: int, group: Callable[[Tensor], Groups]) -> Batch:
+    """Add the groups of rows that each level below the top reads together. A batch of several models has their axis first."""
+    models, mask, groups = batch.mask.ndim - levels - 1, batch.mask, []
+    for _ in range(levels - 1):
+        groups.append(group(mask.sum(-1).flatten(models)))
+        mask = mask.any(-1)
+    return batch._replace(groups=tuple(groups))
 
-    For several stacked models, (S, rows), all models get groups of one size and width, with empty rows where one has fewer.
+
+def group_by_length(
+    lengths: Tensor,
+    size: int | None = None,
+    round_rows: Callable[[int], int] = int,
+    round_width: Callable[[int], int] = int,
+) -> Groups:
+    """Groups of non-empty rows, shortest first: (row indices, length of the longest row), both rounded up as asked.
+
+    For several stacked models, (S, rows), all models get groups of one size and width. Where one has fewer rows, or their
+    number is rounded up, empty rows come first.
     """
-    order = lengths.argsort(dim=-1, stable=True)
-    empty = int((lengths == 0).sum(-1).min())
-    first = min(empty, order.size(-1) - 1)  # if all rows are empty, keep one
-    groups = order[..., first:].split(size or GROUP.get(lengths.device.type, 512), -1)
-    return tuple((group, max(int(lengths.gather(-1, group[..., -1:]).max()), 1)) for group in groups)
+    most = max(int((lengths > 0).sum(-1).max()), 1)  # if all rows are empty, keep one
+    count = min(round_rows(most), lengths.size(-1))
+    groups = lengths.argsort(dim=-1, stable=True)[..., -count:].split(size or GROUP.get(lengths.device.type, 512), -1)
+    longest = (max(int(lengths.gather(-1, group[..., -1:]).max()), 1) for group in groups)
+    return tuple((group, round_width(width)) for group, width in zip(groups, longest, strict=True))
 
 
 def ids_by_group(batch: Batch) -> Tensor:
-    """The ids of all rows that the lowest level reads, group after group. Most of the batch itself, (B, …, W), is padding."""
-    rows = batch.ids.flatten(0, -2)
-    return torch.cat([rows[group, :width].flatten() for group, width in batch.groups[0]])
+    """The ids of all rows that the lowest level reads, group after group, (words,) or (S, words) for several models.
+
+    Most of the batch itself, (B, …, W), is padding.
+    """
+    groups = batch.groups[0]
+    rows = batch.ids.flatten(groups[0][0].ndim - 1, -2)  # (rows, W) or (S, rows, W)
+    parts = (rows[..., :width].gather(-2, group.unsqueeze(-1).expand(*group.shape, width)) for group, width in groups)
+    return torch.cat([part.flatten(-2) for part in parts], -1)
 
 
 def split_by_group(words: Tensor, groups: Groups) -> Iterator[Tensor]:
@@ -154,22 +174,19 @@ class Classifier(nn.Module):
     def read(self, batch: Batch, embedded: Tensor | None = None) -> tuple[Trace, ...]:
         """The traces of all levels, words first."""
         lowest, *others = cast(Sequence[Level], self.levels)
-        if embedded is None and batch.mask.ndim > 2:
-            batch = batch if batch.groups else batch._replace(groups=(groups_of(batch.mask),))
-            embedded = self.embedding(ids_by_group(batch))
-        elif embedded is None:
-            embedded = self.embedding(batch.ids)
-        x = self.dropout(embedded)
-        if x.ndim > batch.mask.ndim:
-            traces = [lowest(x, batch.mask, batch.groups[0] if batch.groups else None)]
+        if others and not batch.groups:
+            batch = batch._replace(groups=(groups_of(batch.mask),))
+        groups: list[Groups | None] = [*batch.groups, *[None] * len(self.levels)]
+        if embedded is None:
+            embedded = self.embedding(ids_by_group(batch) if others else batch.ids)
+        x, mask = self.dropout(embedded), batch.mask
+        if x.ndim > mask.ndim:
+            traces = [lowest(x, mask, groups[0])]
         else:
-            traces = [lowest.read_groups(split_by_group(x, batch.groups[0]), batch.mask, batch.groups[0])]
-        mask = batch.mask
-        for number, level in enumerate(others, 1):
+            traces = [lowest.read_groups(split_by_group(x, batch.groups[0]), mask, batch.groups[0])]
+        for level, own in zip(others, groups[1:], strict=False):
             mask = mask.any(-1)
-            traces.append(
-                level(traces[-1].pooled.vector, mask, batch.groups[number] if number < len(batch.groups) else None)
-            )
+            traces.append(level(traces[-1].pooled.vector, mask, own))
         return tuple(traces)
 
     def is_above_states(self, name: str) -> bool:

@@ -6,10 +6,12 @@ similar length (`Level`); the number of rows and the widths of the groups are ro
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import Tensor
 from torch.nn import functional
 
-from regard.models.classifier import GROUP
+from regard.models.classifier import GROUP, group_by_length, group_levels
 from regard.values import Batch, Groups
 
 MIN_WIDTH = 8
@@ -23,15 +25,9 @@ Shape = tuple[tuple[int, ...], ...]
 
 def with_common_shape(batch: Batch, levels: int) -> Batch:
     """More padding, and the groups of rows of the levels below the top. A batch of several models has their axis first."""
-    is_stacked = batch.ids.ndim > levels + 1
-    if levels == 1:
-        return padded(batch, (STACKED_WIDTHS if is_stacked else WIDTHS,))
-    batch = padded(batch, (LEVEL_WIDTHS,) * levels)
-    masks, groups = batch.mask, []
-    while masks.ndim > (3 if is_stacked else 2):
-        groups.append(group_rows(masks.sum(-1).flatten(1 if is_stacked else 0)))
-        masks = masks.any(-1)
-    return batch._replace(groups=tuple(groups))
+    if levels > 1:
+        return group_levels(padded(batch, (LEVEL_WIDTHS,) * levels), levels, group_rows)
+    return padded(batch, (WIDTHS if batch.ids.ndim == 2 else STACKED_WIDTHS,))
 
 
 def shape_of(batch: Batch) -> Shape:
@@ -53,12 +49,8 @@ def padded_width(longest: int, widths: int = WIDTHS) -> int:
 
 
 def group_rows(lengths: Tensor) -> Groups:
-    """Like `group_by_length`, with few different shapes: empty rows, which come first, fill up the number of rows."""
-    most = max(int((lengths > 0).sum(-1).max()), 1)
-    count = min(padded_rows(most), lengths.size(-1))
-    groups = lengths.argsort(dim=-1, stable=True)[..., -count:].split(GROUP["cuda"], -1)
-    longest = (max(int(lengths.gather(-1, group[..., -1:]).max()), 1) for group in groups)
-    return tuple((group, padded_width(width, LEVEL_WIDTHS)) for group, width in zip(groups, longest, strict=True))
+    """`group_by_length` with few different shapes."""
+    return group_by_length(lengths, GROUP["cuda"], padded_rows, partial(padded_width, widths=LEVEL_WIDTHS))
 
 
 def padded_rows(most: int) -> int:

@@ -218,9 +218,8 @@ def finish_on_dev(
         read = read._replace(logits=read.logits / np.float32(temperature))
     task = data.task
     if chooses_thresholds(task, training.threshold):
-        read = read_dev(
-            states, scale, data
-        )  # to the last digit as predictions will be: a text may lie at the threshold
+        # to the last digit as predictions will be, because a text may lie at the threshold
+        read = read_dev(states, scale, data)
         task = with_thresholds(task, training.threshold, task.answers(read.logits), read.labels)
     return task, score(task, read), temperature
 
