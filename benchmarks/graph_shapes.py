@@ -24,26 +24,21 @@ from typing import Any
 import numpy as np
 import torch
 from figures import gpu_machine, save_figures
+from stacked import WORDS, alone, configured, together
 
-from regard.config import Config
 from regard.data.collate import collate, shuffled_together
 from regard.data.tokenizer import Indexed
-from regard.models.build import build
-from regard.models.classifier import Classifier
 from regard.models.device import choose_device
-from regard.models.tasks import Binary
 from regard.training.batch_shapes import shape_of, with_common_shape
 from regard.training.cuda_graphs import GraphedStep
-from regard.training.defaults import DataSize, fill_defaults
-from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
 from regard.values import Batch
 from regard_lab.fit_stacked import side_by_side
-from regard_lab.stack import Stack, StackedStep
+from regard_lab.stack import StackedStep
 
 RESULTS = Path(__file__).parent / "results" / "graph_shapes.json"
-WORDS, TEXTS, TASK = 50_000, 64 * 60, Binary(("no", "yes"))
+TEXTS = 64 * 60
 CELLS: dict[str, tuple[int, int, dict[str, Any]]] = {  # models, epochs, options
     "HAN": (1, 3, {"encoder": "bilstm", "levels": 2}),
     "ten HANs": (10, 3, {"encoder": "bilstm", "levels": 2}),
@@ -96,16 +91,13 @@ def make_texts(levels: int) -> Texts:
 def measure(name: str, condition: str) -> dict[str, float]:
     choose_device("cuda")
     models, epochs, options = CELLS[name]
-    config = fill_defaults(
-        Config().override({"embedding": 100, "hidden": 400, "pooling": "attention", "device": "cuda", **options}),
-        DataSize(100_000, 0),
-    )
+    config = configured({"embedding": 100, **options})
     levels = config.model.levels
     texts = make_texts(levels)
-    step = make_step(config, models)
-    take = GraphedStep(step)
-    take.cannot_capture = condition == "plain"
-    shapes, sizes, seconds, steps = set(), 0, [], 0
+    step: Step | StackedStep = alone(config) if models == 1 else together(config)
+    graphed = GraphedStep(step)
+    take = step if condition == "plain" else graphed
+    shapes, seconds = set(), []  # seconds per step of each epoch
     for epoch in range(1, epochs + 1):
         batches = [
             make_batch(texts, rows, levels) for rows in shuffled_together(texts.indexed, 64, range(models), epoch)
@@ -116,32 +108,17 @@ def measure(name: str, condition: str) -> dict[str, float]:
         torch.cuda.synchronize()
         begin = time.perf_counter()
         for batch in batches:
-            (step if condition == "plain" else take)(batch)
+            take(batch)
         torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begin)
-        steps = len(batches)
-        sizes += steps
+        seconds.append((time.perf_counter() - begin) / len(batches))
     return {
         "shapes": len(shapes),
-        "graphs": len(take.graphs),
-        "ms_all": round(sum(seconds) / sizes * 1000, 2),
-        "ms_last": round(seconds[-1] / steps * 1000, 2),
+        "graphs": len(graphed.graphs),
+        "ms_all": round(np.mean(seconds) * 1000, 2),
+        "ms_last": round(seconds[-1] * 1000, 2),
         "gib_used": round(torch.cuda.max_memory_allocated() / 2**30, 2),
         "gib_reserved": round(torch.cuda.max_memory_reserved() / 2**30, 2),
     }
-
-
-def make_step(config: Config, models: int) -> Step | StackedStep:
-    if models == 1:
-        model = make_model(config, 0).to("cuda")
-        return Step(model, TASK, config.training, make_optimizer(model.named_parameters(), config.training))
-    stack = Stack([make_model(config, seed) for seed in range(models)], torch.device("cuda"))
-    return StackedStep(stack, TASK.loss, config.training, make_optimizer(stack.weights.items(), config.training))
-
-
-def make_model(config: Config, seed: int) -> Classifier:
-    torch.manual_seed(seed)
-    return build(config.model, WORDS, 1, 0.2)
 
 
 def make_batch(texts: Texts, rows: Any, levels: int) -> Batch:

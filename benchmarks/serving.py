@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from figures import machine, save_figures
+from figures import SOURCE, machine, save_figures
 
 from regard.config import Config
 from regard.data.reviews import splits
@@ -50,7 +50,6 @@ CONNECTIONS = 8  # each with a thread
 WARM_UP = 3.0  # seconds that are not counted
 TURNS = 3  # of each server, if there are two
 IDLE, SLOW = 500, 50  # clients
-SOURCE = Path(__file__).parents[1] / "src"
 HANS = {"levels": 2, "encoder": "bilstm", "hidden": 50, "query": 50, "embedding": 50, "epochs": 1, "device": "cpu"}
 RUNS: dict[str, dict[str, dict[str, Any]]] = {
     "default model": {"default": {}},
